@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+)
+
+// A Fault is why one JSON-RPC message cannot be taken. ID is set when the
+// message's own id could still be read, so that an answer can name it.
+type Fault struct {
+	Error
+	ID ID
+}
+
+// Frame is what one HTTP body, line or socket message held.
+type Frame struct {
+	Batch bool   // the sender wrote an array
+	Items []Item // exactly one when Batch is false
+}
+
+// Item is one element of a frame: a message, or why it is none.
+type Item struct {
+	Message *Message
+	Fault   *Fault
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Decode reads a frame. It validates every byte, so that later readers may
+// look into bodies without checking again. A frame that is not JSON at all
+// yields a fault, with the id where one could be read before the damage.
+func Decode(b []byte) (*Frame, *Fault) {
+	b = bytes.TrimPrefix(b, byteOrderMark)
+	raw, err := parseFrame(b)
+	if err != nil {
+		return nil, &Fault{Error: *Errorf(CodeParse, "the body is %v", err), ID: salvageID(b)}
+	}
+	if !raw.IsArray() {
+		return &Frame{Items: []Item{decodeItem(raw)}}, nil
+	}
+	list, _ := ParseArray(raw)
+	f := &Frame{Batch: true}
+	for i := range list.Len() {
+		f.Items = append(f.Items, decodeItem(list.At(i)))
+	}
+	return f, nil
+}
+
+func parseFrame(b []byte) (Raw, error) {
+	if len(b) == 0 {
+		return nil, errors.New("empty")
+	}
+	return ParseRaw(b)
+}
+
+// DecodeMessage reads a frame that must hold a single message.
+func DecodeMessage(b []byte) (*Message, error) {
+	f, fault := Decode(b)
+	switch {
+	case fault != nil:
+		return nil, &fault.Error
+	case f.Batch:
+		return nil, Errorf(CodeInvalidRequest, "a batch where one message was expected")
+	case f.Items[0].Fault != nil:
+		return nil, &f.Items[0].Fault.Error
+	}
+	return f.Items[0].Message, nil
+}
+
+// salvageID looks for a top-level id in a body that is no valid JSON, so that
+// the answer can name the request. Only an id before the damage is found.
+func salvageID(b []byte) ID {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return ID{}
+	}
+	for i = space(b, i+1); i < len(b) && b[i] == '"'; {
+		keyEnd, err := validateString(b, i)
+		if err != nil {
+			return ID{}
+		}
+		key := Raw(b[i:keyEnd])
+		colon := space(b, keyEnd)
+		if colon >= len(b) || b[colon] != ':' {
+			return ID{}
+		}
+		start := space(b, colon+1)
+		end, err := validate(b, start)
+		if err != nil {
+			return ID{}
+		}
+		if key.Is("id") && utf8.Valid(b[start:end]) {
+			id, _ := ParseID(b[start:end])
+			return id
+		}
+		if i = space(b, end); i >= len(b) || b[i] != ',' {
+			return ID{}
+		}
+		i = space(b, i+1)
+	}
+	return ID{}
+}
+
+// envelope is the outermost object of a message, its members by exact name.
+type envelope struct {
+	jsonrpc, id, method, params, result, failure Raw
+	duplicate                                    string
+}
+
+func openEnvelope(o *Object) envelope {
+	var e envelope
+	o.open()
+	for i := range o.members {
+		key, val := o.members[i].key, o.members[i].val
+		for _, f := range []struct {
+			name string
+			slot *Raw
+		}{{"jsonrpc", &e.jsonrpc}, {"id", &e.id}, {"method", &e.method}, {"params", &e.params}, {"result", &e.result}, {"error", &e.failure}} {
+			if !key.Is(f.name) {
+				continue
+			}
+			if *f.slot != nil {
+				e.duplicate = f.name
+			}
+			*f.slot = val
+			break
+		}
+	}
+	return e
+}
+
+func decodeItem(raw Raw) Item {
+	o, ok := ParseObject(raw)
+	if !ok {
+		return Item{Fault: &Fault{Error: *Errorf(CodeInvalidRequest, "a message must be a JSON object")}}
+	}
+	e := openEnvelope(o)
+	m, problem := e.message()
+	if problem == "" {
+		return Item{Message: m}
+	}
+	f := &Fault{Error: *Errorf(CodeInvalidRequest, "%s", problem)}
+	if e.duplicate != "id" {
+		f.ID, _ = ParseID(e.id)
+	}
+	return Item{Fault: f}
+}
+
+// message checks the envelope and returns the message, or what is wrong.
+func (e envelope) message() (*Message, string) {
+	switch {
+	case e.duplicate != "":
+		return nil, "the member " + e.duplicate + " occurs twice"
+	case !e.jsonrpc.Is("2.0"):
+		return nil, `the member jsonrpc must be "2.0"`
+	case e.method != nil && (e.result != nil || e.failure != nil):
+		return nil, "a message cannot be both a request and a response"
+	case e.method != nil:
+		return e.call()
+	case e.result != nil && e.failure != nil:
+		return nil, "a response cannot have both a result and an error"
+	case e.result != nil || e.failure != nil:
+		return e.response()
+	}
+	return nil, "the message has neither a method nor a result nor an error"
+}
+
+func (e envelope) call() (*Message, string) {
+	m := &Message{Kind: Notification}
+	var ok bool
+	if m.Method, ok = e.method.Text(); !ok || m.Method == "" {
+		return nil, "the member method must be a string"
+	}
+	if e.id != nil {
+		m.Kind = Request
+		if m.ID, ok = ParseID(e.id); !ok {
+			return nil, "the id must be a string or an integer"
+		}
+	}
+	// An empty array is how some languages write an empty object.
+	if e.params == nil || e.params.IsNull() || string(e.params.Compact()) == "[]" {
+		return m, ""
+	}
+	if m.Body, ok = ParseObject(e.params); !ok {
+		return nil, "the member params must be an object"
+	}
+	if name := m.Body.Duplicate(); name != "" {
+		return nil, "the member params." + name + " occurs twice"
+	}
+	if name := m.Meta().Duplicate(); name != "" {
+		return nil, "the member params._meta." + name + " occurs twice"
+	}
+	return m, ""
+}
+
+func (e envelope) response() (*Message, string) {
+	m := &Message{Kind: Result}
+	body := e.result
+	if e.failure != nil {
+		m.Kind, body = Failure, e.failure
+	}
+	var ok bool
+	if m.ID, ok = ParseID(e.id); !ok && !(m.Kind == Failure && (e.id == nil || e.id.IsNull())) {
+		return nil, "the id of a response must be a string or an integer"
+	}
+	if m.Body, ok = ParseObject(body); ok {
+		return m, ""
+	}
+	if m.Kind == Failure {
+		return nil, "the member error must be an object"
+	}
+	// Some servers answer ping with [] or null: an empty result is what they mean.
+	if c := string(body.Compact()); c == "[]" || c == "null" {
+		m.Body = NewObject()
+		return m, ""
+	}
+	return nil, "the member result must be an object"
+}

@@ -1,0 +1,86 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Equivalent reports whether two JSON values mean the same: member order,
+// whitespace and the spelling of numbers and strings do not count. Numbers
+// compare as decimals, never as floats.
+func Equivalent(a, b Raw) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	switch {
+	case a.IsObject() && b.IsObject():
+		return equivalentObjects(a, b)
+	case a.IsArray() && b.IsArray():
+		return equivalentArrays(a, b)
+	case a.IsString() && b.IsString():
+		s, _ := a.Text()
+		return b.Is(s)
+	}
+	return isNumber(a) && isNumber(b) && decimal(a) == decimal(b)
+}
+
+func equivalentObjects(a, b Raw) bool {
+	x, _ := ParseObject(a)
+	y, _ := ParseObject(b)
+	if x.Len() != y.Len() {
+		return false
+	}
+	byName := make(map[string]Raw, y.Len())
+	y.Each(func(name string, v Raw) bool { byName[name] = v; return true })
+	same := len(byName) == y.Len()
+	x.Each(func(name string, v Raw) bool {
+		other, ok := byName[name]
+		same = same && ok && Equivalent(v, other)
+		return same
+	})
+	return same
+}
+
+func equivalentArrays(a, b Raw) bool {
+	x, _ := ParseArray(a)
+	y, _ := ParseArray(b)
+	if x.Len() != y.Len() {
+		return false
+	}
+	for i := range x.Len() {
+		if !Equivalent(x.At(i), y.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(r Raw) bool { c := r.first(); return c == '-' || isDigit(c) }
+
+// decimal returns a spelling of a number that is the same for equal numbers:
+// sign, significant digits, exponent.
+func decimal(r Raw) string {
+	text, negative := strings.CutPrefix(strings.ToLower(string(r)), "-")
+	mantissa, expText, _ := strings.Cut(text, "e")
+	whole, frac, _ := strings.Cut(mantissa, ".")
+	exp := 0
+	if expText != "" {
+		n, err := strconv.Atoi(expText)
+		if err != nil {
+			return string(r) // beyond any exponent we could compare
+		}
+		exp = n
+	}
+	digits := strings.TrimLeft(whole+frac, "0")
+	exp -= len(frac)
+	significant := strings.TrimRight(digits, "0")
+	if significant == "" {
+		return "0"
+	}
+	exp += len(digits) - len(significant)
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	return sign + significant + "e" + strconv.Itoa(exp)
+}
