@@ -1,0 +1,45 @@
+package transports
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// Exchange is one HTTP request of a client, checked as far as HTTP goes.
+type Exchange struct {
+	Header  http.Header // as received
+	Session string      // the session id the client sent, or ""
+	Version string      // the protocol version header, or ""
+	Remote  string      // the client's address, for logs
+	Frame   *mcp.Frame  // the decoded body of a POST
+	// JSON and Events tell which response bodies the client accepts.
+	JSON, Events bool
+}
+
+// Host answers exchanges. The transport calls it from the goroutine of the
+// request and writes the Reply; ctx ends when the client leaves.
+type Host interface {
+	Post(ctx context.Context, x *Exchange) Reply   // messages from the client
+	Listen(ctx context.Context, x *Exchange) Reply // the standalone stream (GET)
+	End(ctx context.Context, x *Exchange) Reply    // the end of a session (DELETE)
+	// Malformed reports a body that is no JSON, and answers it.
+	Malformed(ctx context.Context, x *Exchange, f *mcp.Fault) Reply
+}
+
+// Reply is what an exchange is answered with: a status with an optional body,
+// or, when Stream is set, whatever arrives there.
+type Reply struct {
+	Status  int
+	Header  http.Header
+	Message *mcp.Message // the body of a reply without Stream; nil is no body
+	Body    []byte       // a relayed body that is no message; used when Message is nil
+	Stream  *Stream
+	// Standalone marks the stream of a GET: always an event stream, committed
+	// at once, and without an end of its own.
+	Standalone bool
+	// Batch says that the client wrote an array, so that answers in a JSON
+	// body form one too.
+	Batch bool
+}

@@ -1,0 +1,207 @@
+package streamable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/eventstream"
+)
+
+// Reasons for garbage; a fixed list, since they are counted by reason.
+const (
+	notJSON    = "not JSON"
+	notJSONRPC = "not JSON-RPC"
+)
+
+// receiver hands what a response holds to the conversation.
+type receiver struct {
+	*exchange
+	request  *mcp.Message // nil for the standalone stream
+	got      bool         // some message was received
+	answered bool
+	lastID   string // the position in the stream, once the server gave one
+}
+
+// receive reads the response to a request.
+func (x *exchange) receive(m *mcp.Message, resp *http.Response) error {
+	if err := inflate(resp); err != nil {
+		return err
+	}
+	r := &receiver{exchange: x, request: m}
+	media := r.media(resp)
+	switch {
+	case resp.StatusCode/100 != 2:
+		return r.failed(resp, media)
+	case resp.StatusCode == http.StatusNoContent, media == "" && resp.StatusCode == http.StatusAccepted:
+		return transports.ErrNoAnswer
+	case isJSON(media):
+		return r.json(resp)
+	case media == typeEvents:
+		return r.events(resp)
+	}
+	refusal := x.refusal(resp)
+	if len(bytes.TrimSpace(refusal.Body)) == 0 || resp.StatusCode == http.StatusAccepted {
+		return transports.ErrNoAnswer
+	}
+	return refusal
+}
+
+// media returns the response's type, from its first bytes where the server
+// named none.
+func (r *receiver) media(resp *http.Response) string {
+	if h := resp.Header.Get("Content-Type"); h != "" {
+		media, _ := mediaType(h)
+		return media
+	}
+	sniffed := newSniffer(resp.Body)
+	resp.Body = sniffed
+	return sniffed.media()
+}
+
+// json reads a response that is one JSON text.
+func (r *receiver) json(resp *http.Response) error {
+	body, err := readAll(resp.Body, resp.ContentLength, r.c.client.config.MaxMessage)
+	switch {
+	case err != nil:
+		return fmt.Errorf("streamable: reading the answer: %w", err)
+	case len(bytes.TrimSpace(body)) == 0:
+		return transports.ErrNoAnswer
+	}
+	r.frame(body)
+	switch {
+	case r.answered:
+		return nil
+	case r.got:
+		return transports.ErrNoAnswer
+	}
+	return r.refuse(resp, body)
+}
+
+// failed reads the response of a server that reports an error. Some put their
+// JSON-RPC answers under such a status; what is addressed to the request is
+// its answer, unless the status asks for credentials.
+func (r *receiver) failed(resp *http.Response, media string) error {
+	if !isJSON(media) || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return r.refusal(resp)
+	}
+	body, err := readAll(resp.Body, resp.ContentLength, r.c.client.config.MaxMessage)
+	frame, fault := mcp.Decode(body)
+	if err != nil || fault != nil || !r.answers(frame) {
+		return r.refuse(resp, body)
+	}
+	r.items(frame)
+	return nil
+}
+
+func (r *receiver) answers(frame *mcp.Frame) bool {
+	for _, i := range frame.Items {
+		if i.Message != nil && i.Message.IsAnswer() && i.Message.ID.Equal(r.request.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// events reads a response that is an event stream. A server may keep it open
+// after the answer; what still comes is taken for a short while.
+func (r *receiver) events(resp *http.Response) error {
+	reader := eventstream.NewReader(resp.Body, r.c.client.config.MaxMessage)
+	var grace *time.Timer
+	for {
+		e, err := reader.Next()
+		if err != nil {
+			return r.ended(err)
+		}
+		if e.HasID {
+			r.lastID = e.ID
+		}
+		if !e.IsMessage() {
+			continue
+		}
+		if r.frame(e.Data); r.answered && grace == nil {
+			grace = r.afterGrace()
+			defer grace.Stop()
+		}
+	}
+}
+
+func (r *receiver) ended(err error) error {
+	switch {
+	case r.answered:
+		return nil
+	case errors.Is(err, io.EOF):
+		return transports.ErrNoAnswer
+	case r.c.closed.Err() != nil:
+		return errClosed
+	}
+	return fmt.Errorf("streamable: reading the event stream: %w", err)
+}
+
+// listen reads the standalone stream.
+func (x *exchange) listen(resp *http.Response) error {
+	if err := inflate(resp); err != nil {
+		return err
+	}
+	if x.o.Open != nil {
+		x.o.Open()
+	}
+	r := &receiver{exchange: x}
+	reader := eventstream.NewReader(resp.Body, x.c.client.config.MaxMessage)
+	for {
+		e, err := reader.Next()
+		if err != nil {
+			if err = r.ended(err); errors.Is(err, transports.ErrNoAnswer) {
+				return nil
+			}
+			return err
+		}
+		if e.HasID {
+			x.c.learn(x.s, func(s *state) { s.lastID = e.ID })
+		}
+		if e.IsMessage() {
+			r.frame(e.Data)
+		}
+	}
+}
+
+// frame hands over the messages in one body or event.
+func (r *receiver) frame(b []byte) {
+	frame, fault := mcp.Decode(b)
+	if fault != nil {
+		r.c.client.config.Garbage(notJSON)
+		return
+	}
+	r.items(frame)
+}
+
+func (r *receiver) items(frame *mcp.Frame) {
+	for _, i := range frame.Items {
+		if i.Message == nil {
+			r.c.client.config.Garbage(notJSONRPC)
+			continue
+		}
+		r.message(i.Message)
+	}
+}
+
+// message hands over one message. An error without id on the response to a
+// request can only mean that request.
+func (r *receiver) message(m *mcp.Message) {
+	if r.request != nil && m.IsAnswer() && !r.answered {
+		if m.ID.IsZero() {
+			m.ID = r.request.ID
+		}
+		r.answered = m.ID.Equal(r.request.ID)
+	}
+	r.got = true
+	r.sent() // nobody hears an answer before the request is known to be out
+	if r.o.Receive != nil {
+		r.o.Receive(m)
+	}
+}
