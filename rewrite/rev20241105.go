@@ -1,0 +1,90 @@
+package rewrite
+
+import "github.com/mcpbridge/mcpbridge/mcp"
+
+const v20241105 mcp.Version = "2024-11-05"
+
+// rev20241105 is the oldest rung. Its changes mend what is wrong in every
+// revision.
+func rev20241105() Revision {
+	return Revision{
+		Version: v20241105,
+		Traits:  mcp.Traits{Opening: mcp.Initialize, Sessions: true},
+		Changes: []Change{
+			{
+				Name: "fill-content", Class: Repair, Repair: fillContent,
+				Doc: "Gives a tool result without a content array an empty one, as every revision requires it. Schema: CallToolResult.content.",
+			},
+			{
+				Name: "drop-empty-cursor", Class: Repair, Repair: dropEmptyCursor,
+				Doc: `Removes nextCursor "" and null from a list: clients take them for one more page and never end. server/utilities/pagination "Response Format".`,
+			},
+			{
+				Name: "answer-undeclared-lists", Class: Repair, Stage: newEmptyLists,
+				Doc: "Answers a list request for a capability the server did not declare with an empty list: many clients ask regardless and take -32601 for a failed connection. basic/lifecycle \"Capability Negotiation\".",
+			},
+		},
+	}
+}
+
+// fillContent: the member is required whatever else the result has.
+func fillContent(e *Edit) {
+	body := e.toolResult()
+	if body == nil {
+		return
+	}
+	if v, ok := body.Get("content"); !ok || v.IsNull() {
+		body.Set("content", mcp.Raw("[]"))
+		e.Changed()
+	}
+}
+
+func dropEmptyCursor(e *Edit) {
+	if e.Msg.Kind != mcp.Result || e.To != mcp.Client || listMember(e.Msg.Method) == "" {
+		return
+	}
+	if v, ok := e.Msg.Body.Get("nextCursor"); ok && (v.IsNull() || v.Is("")) {
+		e.remove(e.Msg.Body, "nextCursor")
+	}
+}
+
+// listMember names the member of a list result that holds the list; "" for a
+// method that lists nothing.
+func listMember(method string) string {
+	switch method {
+	case mcp.ToolsList:
+		return "tools"
+	case mcp.PromptsList:
+		return "prompts"
+	case mcp.ResourcesList:
+		return "resources"
+	case mcp.TemplatesList:
+		return "resourceTemplates"
+	}
+	return ""
+}
+
+// emptyLists answers list requests for what the server does not have.
+type emptyLists struct {
+	Passive
+	server mcp.Peer
+}
+
+func newEmptyLists(f Facing, _ Deps) Stage { return &emptyLists{server: f.Server} }
+
+// ToServer implements Stage.
+func (s *emptyLists) ToServer(m *mcp.Message, out *Out) {
+	member := listMember(m.Method)
+	capability := member
+	if m.Method == mcp.TemplatesList {
+		capability = "resources"
+	}
+	if m.Kind != mcp.Request || member == "" || s.server.Capabilities.Has(capability) {
+		out.Forward(m)
+		return
+	}
+	result := mcp.NewObject()
+	result.Set(member, mcp.Raw("[]"))
+	out.Rewritten()
+	out.Answer(m.Answer(result))
+}
