@@ -1,0 +1,215 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/rewrite"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// Bridge serves clients of one upstream: it is a transports.Host. All methods
+// are safe for concurrent use.
+type Bridge struct {
+	Settings
+	salt [32]byte
+
+	mu       sync.Mutex
+	sessions map[string]*conversation
+	closed   bool
+
+	health health
+}
+
+// conversation is a session at work: the core, its upstream and its timers.
+type conversation struct {
+	*Session
+	bridge    *Bridge
+	id        string
+	principal principal
+	wire      transports.Upstream
+	link      *Link
+	pair      mcp.Pair
+	opening   *mcp.Message // the initialize request as the client sent it
+	headers   headers
+
+	ctx    context.Context // ends with the conversation
+	cancel context.CancelFunc
+	work   sync.WaitGroup // goroutines of the conversation
+
+	mu        sync.Mutex
+	exchanges map[mcp.CallKey]*Exchange
+	listening *listener
+	timer     *time.Timer // of the session's Due
+	idle      *time.Timer
+	ended     bool
+
+	start   sync.Once // tells the server that the handshake is complete
+	revival revival
+	kept    kept
+}
+
+// New returns a bridge.
+func New(s Settings) *Bridge {
+	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}}
+	_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
+	return b
+}
+
+// newConversation makes a conversation that is in no table yet.
+func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
+	link := NewLink()
+	c := &conversation{
+		bridge: b, id: rand.Text(), wire: b.Dial(), link: link,
+		Session:   NewSession(link, b.Observer, false),
+		principal: b.principalOf(x.Header),
+		exchanges: map[mcp.CallKey]*Exchange{},
+	}
+	c.headers.keep(x.Header, b.Credentials)
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// admit puts a conversation into the table; false when there is no room.
+func (b *Bridge) admit(c *conversation) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || len(b.sessions) >= b.MaxSessions {
+		return false
+	}
+	b.sessions[c.id] = c
+	b.Observer.SessionOpened(c.pair)
+	c.touch()
+	return true
+}
+
+// find returns the session of that id if it belongs to that principal. To
+// anybody else it does not exist.
+func (b *Bridge) find(x *transports.Exchange) *conversation {
+	b.mu.Lock()
+	c := b.sessions[x.Session]
+	b.mu.Unlock()
+	if c == nil || c.principal != b.principalOf(x.Header) {
+		return nil
+	}
+	return c
+}
+
+// remove ends a conversation: its streams, its exchanges, its upstream.
+func (b *Bridge) remove(c *conversation, why string) {
+	b.mu.Lock()
+	_, present := b.sessions[c.id]
+	delete(b.sessions, c.id)
+	b.mu.Unlock()
+	if !present {
+		return
+	}
+	b.Observer.SessionClosed(c.pair)
+	c.end(why)
+}
+
+// Sessions returns the number of open sessions.
+func (b *Bridge) Sessions() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.sessions)
+}
+
+// Close ends all sessions and refuses new ones. It waits for their goroutines
+// until ctx ends.
+func (b *Bridge) Close(ctx context.Context) error {
+	b.mu.Lock()
+	b.closed = true
+	var all []*conversation
+	for _, c := range b.sessions {
+		all = append(all, c)
+	}
+	b.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, c := range all {
+			b.remove(c, "the bridge is shutting down")
+		}
+		for _, c := range all {
+			c.work.Wait()
+		}
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// closeTimeout bounds how long a server is told good-bye.
+const closeTimeout = 5 * time.Second
+
+func (c *conversation) end(why string) {
+	c.mu.Lock()
+	c.ended = true
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	c.mu.Unlock()
+	c.Session.Close(why)
+	c.cancel()
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := c.wire.Close(ctx); err != nil {
+			c.bridge.Log.Debug().Err(err).Msg("closing the upstream session")
+		}
+	}()
+}
+
+// touch starts the session's idle time anew.
+func (c *conversation) touch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended:
+	case c.idle == nil:
+		c.idle = time.AfterFunc(c.bridge.SessionTimeout, c.expireIdle)
+	default:
+		c.idle.Reset(c.bridge.SessionTimeout)
+	}
+}
+
+func (c *conversation) expireIdle() {
+	if c.Session.Busy() {
+		c.touch()
+		return
+	}
+	c.bridge.remove(c, "the session was not used for too long")
+}
+
+// arm sets the timer to when the session next wants to act.
+func (c *conversation) arm() {
+	due := c.Session.Due()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+	if !due.IsZero() && !c.ended {
+		c.timer = time.AfterFunc(time.Until(due), c.expire)
+	}
+}
+
+func (c *conversation) expire() { c.do(c.Session.Expire(time.Now())) }
+
+// facing is what the pipeline is built from.
+func (c *conversation) facing(client, server mcp.Peer) rewrite.Facing {
+	return rewrite.Facing{Client: client, Server: server, Options: c.bridge.Options}
+}

@@ -1,0 +1,204 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// initialize opens a session: the handshake with the client ends here, and one
+// of the bridge's own with the server supplies what the client is told.
+func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.Message) transports.Reply {
+	b.Observer.Received(mcp.Client, m.Kind, m.Method)
+	requested := mcp.Version(m.Body.Text("protocolVersion"))
+	client := mcp.Peer{Version: negotiate.ForClient(requested, b.ClientVersions)}
+	client.Info, client.Capabilities = peerObject(m, "clientInfo"), peerObject(m, "capabilities")
+	if !x.Events {
+		// No stream could carry a question to this client.
+		for _, name := range []string{"roots", "sampling", "elicitation"} {
+			client.Capabilities.Delete(name)
+		}
+	}
+	b.Observer.Negotiated(mcp.Client, requested, client.Version)
+	c := b.newConversation(x)
+	c.opening = m
+	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
+	defer cancel()
+	answer, err := c.open(ctx, client)
+	if err != nil {
+		c.cancel()
+		return b.unopened(m, err)
+	}
+	if !b.admit(c) {
+		c.end("the bridge takes no more sessions")
+		return b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
+	}
+	b.Log.Info().Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
+		Str("server_version", string(c.pair.Server)).Msg("session opened")
+	b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
+	stream := transports.NewStream(b.StreamBytes)
+	stream.Finish(answer)
+	return transports.Reply{Status: http.StatusOK, Header: http.Header{mcp.HeaderSession: {c.id}}, Stream: stream}
+}
+
+// claim is what a peer calls itself, short enough for a log.
+func claim(p mcp.Peer) string {
+	name, version := p.Name()
+	return clip(name, 64) + "/" + clip(version, 32)
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// peerObject copies an object out of a handshake message; it is never nil.
+func peerObject(m *mcp.Message, member string) *mcp.Object {
+	if m.Body != nil {
+		if o := m.Body.Object(member); o != nil {
+			return o.Clone()
+		}
+	}
+	return mcp.NewObject()
+}
+
+// open performs the handshake with the server and returns the result for the
+// client.
+func (c *conversation) open(ctx context.Context, client mcp.Peer) (*mcp.Message, error) {
+	server, result, early, err := c.handshake(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	c.Session.Build(c.bridge.Ladder, c.facing(client, server), c.bridge.Deps)
+	c.pair = mcp.Pair{
+		Client: client.Version, Server: server.Version,
+		ClientTransport: "streamable-http", ServerTransport: "streamable-http",
+	}
+	c.pair.ClientName, _ = client.Name()
+	c.pair.ServerName, _ = server.Name()
+	result.ID, result.Method = c.opening.ID, mcp.Initialize
+	answer := c.Session.Translate(result, mcp.Client, time.Now())
+	if answer == nil {
+		return nil, mcp.Errorf(mcp.CodeInternal, "the handshake has no answer")
+	}
+	answer.Body.Set("protocolVersion", mcp.Quote(string(client.Version)))
+	for _, m := range early {
+		c.receive(m, 0)
+	}
+	return answer, nil
+}
+
+// handshake offers versions to the server until it agrees to one. early is
+// what the server sent besides its answer.
+func (c *conversation) handshake(ctx context.Context, client mcp.Peer) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
+	b := c.bridge
+	plan := negotiate.NewHandshake(client.Version, b.UpstreamVersions, b.Ladder.Versions())
+	for offer := plan.First(); ; {
+		answer, others, err := c.offer(ctx, client, offer)
+		verdict, err := judge(plan, answer, err)
+		if verdict.Next != nil {
+			c.wire.Reset()
+			offer = *verdict.Next
+			continue
+		}
+		b.Observer.Negotiated(mcp.Server, offer.Version, verdict.Agreed)
+		if err != nil {
+			return server, nil, nil, err
+		}
+		server = mcp.Peer{Version: verdict.Agreed, Instructions: answer.Body.Text("instructions")}
+		server.Info, server.Capabilities = peerObject(answer, "serverInfo"), peerObject(answer, "capabilities")
+		c.wire.Agree(server.Version, b.Ladder.Traits(server.Version))
+		return server, answer, others, nil
+	}
+}
+
+// serverError is an error with which the server itself answered.
+type serverError struct{ answer *mcp.Message }
+
+func (e *serverError) Error() string {
+	return "the upstream refused: " + e.answer.Body.Text("message")
+}
+
+// judge lets the plan look at how an offer was taken.
+func judge(plan *negotiate.Handshake, answer *mcp.Message, err error) (negotiate.Verdict, error) {
+	var refusal *mcp.Refusal
+	if errors.As(err, &refusal) {
+		return plan.Refused(refusal), err
+	}
+	if err != nil {
+		return negotiate.Verdict{}, err
+	}
+	v := plan.Answered(answer)
+	switch {
+	case v.Fault != nil:
+		return v, v.Fault
+	case v.Agreed == "":
+		return v, &serverError{answer}
+	}
+	return v, nil
+}
+
+// offer sends one initialize, translated for the version that it offers.
+func (c *conversation) offer(ctx context.Context, client mcp.Peer, o negotiate.Offer) (answer *mcp.Message, others []*mcp.Message, err error) {
+	c.Session.Build(c.bridge.Ladder, c.facing(client, mcp.Peer{Version: o.Version}), c.bridge.Deps)
+	params := c.opening.Body.Clone()
+	if params == nil {
+		params = mcp.NewObject()
+	}
+	params.Set("protocolVersion", mcp.Quote(string(o.Version)))
+	params.SetObject("capabilities", client.Capabilities.Clone())
+	m := c.Session.Translate(mcp.NewRequest(mcp.Initialize, params), mcp.Server, time.Now())
+	m.Header = c.headers.get()
+	return c.ask(ctx, m, o.WithHeader)
+}
+
+// ask sends a request of the bridge's own and returns its answer, and what
+// else the server sent along with it.
+func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool) (answer *mcp.Message, others []*mcp.Message, err error) {
+	n := c.link.open(nil, 0, m.Method)
+	defer c.link.close(n)
+	m.ID = mcp.IntID(n)
+	setToken(m, m.ID)
+	c.bridge.Observer.Sent(mcp.Server, m.Kind, m.Method)
+	err = c.wire.Send(ctx, m, transports.Outgoing{WithVersion: withVersion, Receive: func(r *mcp.Message) {
+		switch {
+		case r.IsAnswer() && r.ID.Equal(m.ID):
+			r.Method, answer = m.Method, r
+			c.bridge.Observer.Received(mcp.Server, r.Kind, r.Method)
+			c.bridge.health.answered(time.Now())
+		case len(others) < outboxLimit:
+			others = append(others, r)
+		}
+	}})
+	switch {
+	case answer != nil:
+		return answer, others, nil
+	case err == nil:
+		err = transports.ErrNoAnswer
+	}
+	return nil, nil, err
+}
+
+// unopened answers a client for which no session could be opened.
+func (b *Bridge) unopened(m *mcp.Message, err error) transports.Reply {
+	b.Observer.Failed(mcp.Server, reasonOf(err))
+	b.Log.Warn().Err(err).Str("upstream", b.Upstream).Msg("no session could be opened")
+	var refused *serverError
+	if errors.As(err, &refused) {
+		answer := refused.answer
+		answer.ID = m.ID
+		return transports.Reply{Status: http.StatusOK, Message: answer}
+	}
+	var refusal *mcp.Refusal
+	if errors.As(err, &refusal) && asksToAuthenticate(refusal) {
+		return relay(refusal)
+	}
+	return transports.Reply{Status: http.StatusOK, Message: b.explain(err).Failure(m.ID)}
+}

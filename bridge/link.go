@@ -1,0 +1,103 @@
+package bridge
+
+import (
+	"sync"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// Link is one upstream conversation as far as names on it go: ids and
+// progress tokens must be unique there, whoever asks. It is a monitor, entered
+// from inside a Session's, never the other way round.
+type Link struct {
+	mu    sync.Mutex
+	next  int64
+	calls map[int64]linkCall
+}
+
+type linkCall struct {
+	session *Session
+	key     mcp.CallKey
+	method  string
+}
+
+// NewLink returns a link on which nothing is under way.
+func NewLink() *Link { return &Link{calls: map[int64]linkCall{}} }
+
+// open names a request that is about to go to the server. The name serves as
+// its id and as its progress token.
+func (l *Link) open(s *Session, key mcp.CallKey, method string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next++
+	l.calls[l.next] = linkCall{session: s, key: key, method: method}
+	return l.next
+}
+
+func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) {
+	n, ok := id.Int()
+	if !ok {
+		// A server may spell a number its own way: 7.0 for 7, or "7", which
+		// old Python servers answer with 7 and others the other way round.
+		text, isText := id.Raw().Text()
+		if !isText {
+			return linkCall{}, 0, false
+		}
+		parsed, valid := mcp.ParseID(mcp.Raw(text))
+		if n, ok = parsed.Int(); !valid || !ok {
+			return linkCall{}, 0, false
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.calls[n]
+	return c, n, ok
+}
+
+// close forgets a request and returns its method.
+func (l *Link) close(n int64) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	method := l.calls[n].method
+	delete(l.calls, n)
+	return method
+}
+
+// Busy returns the number of requests under way to the server.
+func (l *Link) Busy() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.calls)
+}
+
+// Owner returns the session and call that a message from the server belongs
+// to: of an answer the request it answers, of progress the call that owns the
+// token, of a subscription's notice the call that subscribed. The session is
+// nil when the message names none.
+func (l *Link) Owner(m *mcp.Message) (*Session, mcp.CallKey) {
+	id := m.ID
+	if !m.IsAnswer() {
+		var ok bool
+		if id, ok = named(m); !ok {
+			return nil, 0
+		}
+	}
+	c, _, _ := l.lookup(id)
+	return c.session, c.key
+}
+
+// named returns the id by which a notification refers to a request of ours.
+func named(m *mcp.Message) (mcp.ID, bool) {
+	if m.Kind != mcp.Notification || m.Body == nil {
+		return mcp.ID{}, false
+	}
+	if m.Method == mcp.Progress {
+		r, _ := m.Body.Get("progressToken")
+		return mcp.ParseID(r)
+	}
+	r, ok := m.Meta().Get(mcp.MetaSubscriptionID)
+	if !ok {
+		return mcp.ID{}, false
+	}
+	return mcp.ParseID(r)
+}

@@ -1,0 +1,118 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+const (
+	// listenWait is how long the first message to a server waits for its
+	// standalone stream: some servers drop what they cannot send there.
+	listenWait = 500 * time.Millisecond
+
+	reconnectMin = time.Second
+	reconnectMax = 30 * time.Second
+)
+
+// listen opens the server's standalone stream in the background and reports
+// whether it is there, or may still come.
+func (c *conversation) listen() bool {
+	c.mu.Lock()
+	if c.ended || c.listening != nil {
+		l := c.listening
+		c.mu.Unlock()
+		return l != nil && !l.refused()
+	}
+	l := &listener{open: make(chan struct{})}
+	c.listening = l
+	c.work.Add(1)
+	c.mu.Unlock()
+	go c.keepListening(l)
+	timer := time.NewTimer(listenWait)
+	defer timer.Stop()
+	select {
+	case <-l.open:
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
+	return !l.refused()
+}
+
+// listener is one attempt to have a standalone stream, reconnects included.
+type listener struct {
+	once sync.Once
+	open chan struct{} // closed when the stream is there or is known not to be
+	mu   sync.Mutex
+	none bool
+}
+
+func (l *listener) settle(none bool) {
+	l.mu.Lock()
+	l.none = l.none || none
+	l.mu.Unlock()
+	l.once.Do(func() { close(l.open) })
+}
+
+func (l *listener) refused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.none
+}
+
+// keepListening reads the server's standalone stream and opens it again when
+// it ends, with growing pauses while it brings nothing.
+func (c *conversation) keepListening(l *listener) {
+	defer c.work.Done()
+	defer l.settle(false)
+	pause := reconnectMin
+	for c.ctx.Err() == nil {
+		err := c.wire.Listen(c.ctx, transports.Outgoing{
+			Open: func() { l.settle(false) },
+			Receive: func(m *mcp.Message) {
+				pause = reconnectMin
+				c.receive(m, 0)
+			},
+		})
+		if errors.Is(err, transports.ErrNoStream) || c.listenerReplaced(l) {
+			l.settle(true)
+			return
+		}
+		if err != nil && c.ctx.Err() == nil {
+			c.bridge.Log.Debug().Err(err).Msg("the upstream's standalone stream ended")
+		}
+		if !pauseFor(c.ctx, pause) {
+			return
+		}
+		pause = min(2*pause, reconnectMax)
+	}
+}
+
+func (c *conversation) listenerReplaced(l *listener) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listening != l
+}
+
+// relisten opens the standalone stream of a new upstream session.
+func (c *conversation) relisten() {
+	c.mu.Lock()
+	c.listening = nil
+	c.mu.Unlock()
+	c.listen()
+}
+
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,148 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+var _ transports.Host = (*Bridge)(nil)
+
+// Post implements transports.Host.
+func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Reply {
+	c, reply := b.sessionOf(x)
+	if reply != nil {
+		return *reply
+	}
+	in := negotiate.Inbound(x.Frame, b.rules(c))
+	if x.Frame.Batch {
+		b.Observer.Batched(mcp.Client, len(x.Frame.Items), in.Refusal == nil)
+	}
+	if in.Refusal != nil {
+		return b.refuse(http.StatusBadRequest, &in.Refusal.Error, in.Refusal.ID)
+	}
+	if !x.Frame.Batch {
+		if reply := b.outside(ctx, x, c, in.Messages[0]); reply != nil {
+			return *reply
+		}
+	} else if c == nil {
+		return b.noSession(mcp.ID{})
+	}
+	c.touch()
+	return c.serve(x, in)
+}
+
+// sessionOf finds the session that an exchange names. It returns neither when
+// the exchange names none.
+func (b *Bridge) sessionOf(x *transports.Exchange) (*conversation, *transports.Reply) {
+	if x.Session == "" {
+		return nil, nil
+	}
+	c := b.find(x)
+	if c == nil {
+		r := b.gone()
+		return nil, &r
+	}
+	if !negotiate.Header(x.Version, b.Ladder.Versions()) {
+		err := negotiate.Unsupported(mcp.Version(x.Version), b.Ladder.Versions())
+		err.Code = mcp.CodeInvalidRequest
+		r := b.refuse(http.StatusBadRequest, err, firstID(x.Frame))
+		return nil, &r
+	}
+	return c, nil
+}
+
+func firstID(f *mcp.Frame) mcp.ID {
+	if f == nil || f.Batch {
+		return mcp.ID{}
+	}
+	if m := f.Items[0].Message; m != nil && m.Kind == mcp.Request {
+		return m.ID
+	}
+	return mcp.ID{}
+}
+
+func (b *Bridge) rules(c *conversation) negotiate.Rules {
+	r := negotiate.Rules{MaxBatch: b.MaxBatch}
+	if c != nil {
+		r.Strict = b.Options.Strict
+		r.Batches = b.Ladder.Traits(c.pair.Client).Batches
+	}
+	return r
+}
+
+// outside answers a message that no session serves: what opens one, and what
+// comes without one. Nil means that c serves it.
+func (b *Bridge) outside(ctx context.Context, x *transports.Exchange, c *conversation, m *mcp.Message) *transports.Reply {
+	var r transports.Reply
+	opens := m.Kind == mcp.Request && m.Method == mcp.Initialize
+	switch {
+	case opens && c != nil:
+		r = b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "this session is already initialized; to open another, send initialize without a session id"), m.ID)
+	case opens:
+		r = b.initialize(ctx, x, m)
+	case c != nil:
+		return nil
+	case m.Kind == mcp.Request && m.Method == mcp.Ping:
+		// A peer may be asked at any time whether it is there.
+		r = transports.Reply{Status: http.StatusOK, Message: m.Answer(mcp.NewObject())}
+	default:
+		r = b.noSession(firstID(x.Frame))
+	}
+	return &r
+}
+
+func (b *Bridge) noSession(id mcp.ID) transports.Reply {
+	return b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "no session: send initialize first, then its %s header with every message", mcp.HeaderSession), id)
+}
+
+// gone answers for a session that is dead, unknown or another's. The answer
+// names no request: some clients would take it for that request's error and
+// never initialize again.
+func (b *Bridge) gone() transports.Reply {
+	return b.refuse(http.StatusNotFound, mcp.Errorf(mcp.CodeInvalidRequest, "no such session: send initialize again, without a session id"), mcp.ID{})
+}
+
+func (b *Bridge) refuse(status int, err *mcp.Error, id mcp.ID) transports.Reply {
+	b.Observer.Failed(mcp.Client, http.StatusText(status))
+	return transports.Reply{Status: status, Message: err.Failure(id)}
+}
+
+// Malformed implements transports.Host.
+func (b *Bridge) Malformed(_ context.Context, _ *transports.Exchange, f *mcp.Fault) transports.Reply {
+	return b.refuse(http.StatusBadRequest, &f.Error, f.ID)
+}
+
+// Listen implements transports.Host.
+func (b *Bridge) Listen(_ context.Context, x *transports.Exchange) transports.Reply {
+	c, reply := b.sessionOf(x)
+	if reply != nil {
+		return *reply
+	}
+	if c == nil {
+		r := b.refuse(http.StatusMethodNotAllowed, mcp.Errorf(mcp.CodeInvalidRequest, "a stream belongs to a session: initialize first and send its %s header", mcp.HeaderSession), mcp.ID{})
+		r.Header = http.Header{"Allow": {"POST, GET, DELETE"}}
+		return r
+	}
+	c.touch()
+	s := transports.NewStream(b.StreamBytes)
+	c.do(c.Session.Listen(NewTurn(s, true), time.Now()))
+	return transports.Reply{Status: http.StatusOK, Stream: s, Standalone: true}
+}
+
+// End implements transports.Host.
+func (b *Bridge) End(_ context.Context, x *transports.Exchange) transports.Reply {
+	c, reply := b.sessionOf(x)
+	if reply != nil {
+		return *reply
+	}
+	if c == nil {
+		return b.noSession(mcp.ID{})
+	}
+	b.remove(c, "the client ended the session")
+	return transports.Reply{Status: http.StatusNoContent}
+}

@@ -1,0 +1,159 @@
+package bridge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// revival counts the upstream sessions that a conversation has had.
+type revival struct {
+	mu    sync.Mutex
+	count int
+}
+
+func (r *revival) generation() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count
+}
+
+// stateLost says that a new upstream session is not what the client was told
+// about the old one, so that the client must open a new session itself.
+type stateLost struct{ what string }
+
+func (e *stateLost) Error() string { return "the new upstream session differs in its " + e.what }
+
+// revive opens a new upstream session in place of the one of that generation.
+// Concurrent callers share one. What a client set up in the old session, its
+// log level and its subscriptions, is set up again. basic/transports "Session
+// Management": on 404 the client starts a new session.
+func (c *conversation) revive(ctx context.Context, generation int) error {
+	r := &c.revival
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count != generation {
+		return nil
+	}
+	c.bridge.Log.Info().Str("upstream", c.bridge.Upstream).Msg("the upstream lost the session; opening a new one")
+	c.wire.Reset()
+	ctx, cancel := context.WithTimeout(ctx, c.bridge.HandshakeTimeout)
+	defer cancel()
+	client, server := c.Session.Peers()
+	fresh, early, err := c.again(ctx, client)
+	if err != nil {
+		return err
+	}
+	if what := difference(server, fresh); what != "" {
+		return &stateLost{what: what}
+	}
+	r.count++
+	c.do(c.Session.Withdraw(time.Now()))
+	c.announceAgain()
+	for _, m := range early {
+		c.receive(m, 0)
+	}
+	return c.restore(ctx)
+}
+
+// again repeats the handshake, offering what was agreed before. The session
+// keeps its pipeline: a handshake builds others only to translate itself.
+func (c *conversation) again(ctx context.Context, client mcp.Peer) (mcp.Peer, []*mcp.Message, error) {
+	side := &conversation{
+		bridge: c.bridge, wire: c.wire, link: c.link, opening: c.opening,
+		Session: NewSession(c.link, c.bridge.Observer, false),
+	}
+	side.headers.last = c.headers.get()
+	side.ctx, side.cancel = context.WithCancel(ctx)
+	defer side.cancel()
+	server, _, early, err := side.handshake(ctx, client)
+	return server, early, err
+}
+
+func (c *conversation) announceAgain() {
+	m := mcp.NewNotification(mcp.Initialized, nil)
+	if err := c.tell(m); err != nil {
+		c.failedNotice(m, err)
+	}
+	c.relisten()
+}
+
+// difference names what the client would have to hear anew.
+func difference(before, after mcp.Peer) string {
+	switch {
+	case before.Version != after.Version:
+		return "protocol version"
+	case !mcp.Equivalent(before.Capabilities.Raw(), after.Capabilities.Raw()):
+		return "capabilities"
+	case before.Instructions != after.Instructions:
+		return "instructions"
+	}
+	return ""
+}
+
+// kept is what a client set up in its upstream session.
+type kept struct {
+	mu    sync.Mutex
+	level *mcp.Object
+	uris  map[string]bool
+}
+
+// maxSubscriptions bounds what is remembered of one session.
+const maxSubscriptions = 10000
+
+// note remembers a request that the server granted.
+func (k *kept) note(request, answer *mcp.Message) {
+	if answer.Kind != mcp.Result || request.Body == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	uri := request.Body.Text("uri")
+	switch request.Method {
+	case mcp.SetLevel:
+		k.level = request.Body.Clone()
+	case mcp.ResourcesSubscribe:
+		if k.uris == nil {
+			k.uris = map[string]bool{}
+		}
+		if len(k.uris) < maxSubscriptions {
+			k.uris[uri] = true
+		}
+	case mcp.ResourcesUnsubscribe:
+		delete(k.uris, uri)
+	}
+}
+
+func (k *kept) requests() []*mcp.Message {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []*mcp.Message
+	if k.level != nil {
+		out = append(out, mcp.NewRequest(mcp.SetLevel, k.level.Clone()))
+	}
+	for _, uri := range slices.Sorted(maps.Keys(k.uris)) {
+		params := mcp.NewObject()
+		params.Set("uri", mcp.Quote(uri))
+		out = append(out, mcp.NewRequest(mcp.ResourcesSubscribe, params))
+	}
+	return out
+}
+
+// restore repeats in the new upstream session what was granted in the old.
+func (c *conversation) restore(ctx context.Context) error {
+	for _, m := range c.kept.requests() {
+		m.Header = c.headers.get()
+		answer, _, err := c.ask(ctx, m, false)
+		if err != nil {
+			return err
+		}
+		if answer.Kind == mcp.Failure {
+			return &stateLost{what: "answer to " + m.Method}
+		}
+	}
+	return nil
+}

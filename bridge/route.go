@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// route puts a message that is no answer on the stream it belongs to, or
+// holds it until there is one. Every message goes to exactly one stream
+// (basic/transports "Multiple Connections").
+func (s *Session) route(m *mcp.Message) {
+	if t := s.streamFor(m); t != nil {
+		s.push(t, m)
+		return
+	}
+	if m.Kind != mcp.Request && m.Within != 0 {
+		// It belongs to a call that nobody listens to.
+		s.watch.Lost("deliver", mcp.Passed)
+		return
+	}
+	if s.outbox.add(m, s.now) {
+		return
+	}
+	s.watch.Lost("deliver", mcp.Passed)
+	if m.Kind == mcp.Request {
+		s.unreachable(m.Call)
+	}
+}
+
+// streamFor chooses the stream: the call's own, the standalone one, else any
+// that can carry the message.
+func (s *Session) streamFor(m *mcp.Message) *Turn {
+	if m.Kind == mcp.Request && !s.ready {
+		return nil
+	}
+	if c := s.calls[m.Within]; c != nil && c.turn.carries() {
+		return c.turn
+	}
+	if s.standalone.carries() {
+		return s.standalone
+	}
+	if m.Kind != mcp.Request && m.Within != 0 {
+		return nil
+	}
+	if s.recent.carries() {
+		return s.recent
+	}
+	for _, c := range s.inOrder() {
+		if c.turn.carries() {
+			return c.turn
+		}
+	}
+	return nil
+}
+
+func (s *Session) push(t *Turn, m *mcp.Message) {
+	if q := s.asked[m.Call]; q != nil && m.Kind == mcp.Request {
+		q.turn = t
+	}
+	t.Stream.Push(m)
+	s.watch.Sent(mcp.Client, m.Kind, m.Method)
+}
+
+// flush sends what is held, if a stream is there for it.
+func (s *Session) flush() {
+	if len(s.outbox.items) == 0 || !s.standalone.carries() && !s.recent.carries() {
+		return
+	}
+	for _, m := range s.outbox.take(s.ready) {
+		s.route(m)
+	}
+}
+
+// Ready says that the client may be asked questions from now on.
+func (s *Session) Ready(now time.Time) []Effect {
+	s.enter(now)
+	s.ready = true
+	s.flush()
+	return s.leave()
+}
+
+// Listen makes t the standalone stream of the client. A second one takes over
+// from the first.
+func (s *Session) Listen(t *Turn, now time.Time) []Effect {
+	s.enter(now)
+	if s.closed {
+		t.Stream.End()
+	} else {
+		if s.standalone != nil {
+			s.standalone.Stream.End()
+		}
+		s.standalone = t
+		s.flush()
+	}
+	return s.leave()
+}
+
+// Stream returns the stream to which what a server sends for a call goes, or
+// what it sends for none when key is zero, so that its reader can wait for
+// room. It is nil when there is none.
+func (s *Session) Stream(key mcp.CallKey) *transports.Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.standalone
+	if c := s.calls[key]; c != nil {
+		t = c.turn
+	}
+	if t == nil {
+		return nil
+	}
+	return t.Stream
+}

@@ -1,0 +1,38 @@
+package bridge
+
+import (
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// Turn is one exchange of a client and the stream its answers go to. The
+// calls of a batch share one. The session's lock guards it.
+type Turn struct {
+	Stream *transports.Stream
+	// Events says that the stream can carry more than answers.
+	Events  bool
+	pending int // calls that still owe this turn an answer
+}
+
+// NewTurn returns the turn of an exchange.
+func NewTurn(s *transports.Stream, events bool) *Turn { return &Turn{Stream: s, Events: events} }
+
+// carries reports whether a message that is no answer can go out here now.
+func (t *Turn) carries() bool { return t != nil && t.Events && t.Stream.Open() }
+
+// answer pushes the answer of one call. The last one ends the stream in the
+// same moment, so that its writer knows that nothing follows.
+func (t *Turn) answer(m *mcp.Message) bool {
+	if t.pending--; t.pending > 0 {
+		return t.Stream.Push(m)
+	}
+	return t.Stream.Finish(m)
+}
+
+// settle notes that one call gets no answer, and ends the stream after the
+// last.
+func (t *Turn) settle() {
+	if t.pending--; t.pending <= 0 {
+		t.Stream.End()
+	}
+}

@@ -1,0 +1,246 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// do performs effects in order, waiting for the server to take each notice
+// and answer. It is called from the goroutine of a client's exchange.
+func (c *conversation) do(effects []Effect) {
+	for _, e := range effects {
+		c.perform(e)
+	}
+	c.arm()
+}
+
+// perform does one effect.
+func (c *conversation) perform(e Effect) {
+	switch {
+	case e.Verb == Abort:
+		if x := c.exchange(e.Call); x != nil {
+			x.cancel()
+		}
+	case e.Verb == Push:
+		c.do(c.Session.Pushed(e, e.On() && c.listen(), time.Now()))
+	case e.Msg.Kind == mcp.Request:
+		c.launch(e)
+	default:
+		c.post(e)
+	}
+}
+
+// post sends a message that is no request. A cancellation goes out after what
+// it cancels.
+func (c *conversation) post(e Effect) {
+	if x := c.exchange(e.Call); x != nil && e.Msg.Method == mcp.Cancelled {
+		select {
+		case <-x.sent:
+		case <-x.done:
+		}
+	}
+	if err := c.tell(e.Msg); err != nil {
+		c.failedNotice(e.Msg, err)
+	}
+}
+
+// noticeTimeout bounds how long a server may take to accept what needs no
+// answer.
+const noticeTimeout = 30 * time.Second
+
+func (c *conversation) tell(m *mcp.Message) error {
+	if m.Header == nil {
+		m.Header = c.headers.get()
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, noticeTimeout)
+	defer cancel()
+	return c.wire.Send(ctx, m, transports.Outgoing{Receive: func(r *mcp.Message) { c.receive(r, 0) }})
+}
+
+func (c *conversation) failedNotice(m *mcp.Message, err error) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.bridge.Observer.Failed(mcp.Server, reasonOf(err))
+	c.bridge.Log.Warn().Err(err).Str("message", m.String()).Msg("the upstream did not take a message")
+}
+
+func (c *conversation) exchange(key mcp.CallKey) *Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exchanges[key]
+}
+
+// launch starts the exchange of a request with the server. Its goroutine
+// reads the server's stream for as long as that is open.
+func (c *conversation) launch(e Effect) {
+	m := e.Msg
+	x := &Exchange{Key: m.Call, own: time.Since(e.since), sent: make(chan struct{}), done: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	x.ctx, x.cancel = context.WithCancel(c.ctx)
+	c.exchanges[m.Call] = x
+	c.work.Add(1)
+	go c.run(x, m)
+}
+
+func (c *conversation) run(x *Exchange, m *mcp.Message) {
+	defer c.work.Done()
+	if m.Header == nil {
+		m.Header = c.headers.get()
+	}
+	err := c.request(x, m)
+	c.mu.Lock()
+	delete(c.exchanges, x.Key)
+	c.mu.Unlock()
+	x.cancel()
+	close(x.done)
+	if err != nil && c.ctx.Err() == nil {
+		c.failed(x.Key, m, err)
+	}
+}
+
+// errSilent says that the server sent nothing for too long.
+var errSilent = errors.New("the upstream did not answer in time")
+
+// request sends the request and delivers what comes back. A request that the
+// server provably did not execute, because it had lost the session, is sent
+// once more in a new one.
+func (c *conversation) request(x *Exchange, m *mcp.Message) error {
+	generation := c.revival.generation()
+	err := c.attempt(x, m)
+	if !errors.Is(err, transports.ErrSessionGone) {
+		return err
+	}
+	if err := c.revive(x.ctx, generation); err != nil {
+		return err
+	}
+	return c.attempt(x, m)
+}
+
+func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
+	ctx, cancel := context.WithCancelCause(x.ctx)
+	silence := time.AfterFunc(c.bridge.RequestTimeout, func() { cancel(errSilent) })
+	defer silence.Stop()
+	defer cancel(nil)
+	answered := false
+	err := c.wire.Send(ctx, m, transports.Outgoing{
+		Sent: x.written,
+		Receive: func(r *mcp.Message) {
+			silence.Reset(c.bridge.RequestTimeout)
+			began := time.Now()
+			if !r.IsAnswer() || !r.ID.Equal(m.ID) {
+				c.receive(r, x.Key)
+				return
+			}
+			answered = true
+			c.kept.note(m, r)
+			full := c.hear(r, x.Key)
+			c.bridge.Observer.Worked(m.Method, x.own+time.Since(began))
+			c.await(full)
+		},
+	})
+	switch {
+	case answered:
+		return nil
+	case context.Cause(ctx) == errSilent:
+		return errSilent
+	case err == nil:
+		return transports.ErrNoAnswer
+	}
+	return err
+}
+
+// written notes that the request is on its way; again after a retry.
+func (x *Exchange) written() {
+	select {
+	case <-x.sent:
+	default:
+		close(x.sent)
+	}
+}
+
+// receive takes a message of the server. It waits while the stream that the
+// message goes to is full, so that the server's stream is not read meanwhile.
+func (c *conversation) receive(m *mcp.Message, via mcp.CallKey) { c.await(c.hear(m, via)) }
+
+func (c *conversation) await(s *transports.Stream) {
+	if s != nil {
+		s.Wait(c.ctx)
+	}
+}
+
+// hear hands a message of the server to the session, and returns the stream
+// that it may have filled.
+func (c *conversation) hear(m *mcp.Message, via mcp.CallKey) *transports.Stream {
+	stream := c.Session.Stream(via)
+	effects := c.Session.FromServer(m, via, time.Now())
+	c.bridge.health.answered(time.Now())
+	if len(effects) > 0 {
+		c.work.Add(1)
+		go func() { // the reader must not wait for the server it reads from
+			defer c.work.Done()
+			c.do(effects)
+		}()
+	} else {
+		c.arm()
+	}
+	return stream
+}
+
+// failed answers the client for an exchange that brought no answer. What the
+// client must act on itself, to authenticate or to open a new session, it is
+// told as it was said, if its headers are not out yet.
+func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
+	b := c.bridge
+	b.Observer.Failed(mcp.Server, reasonOf(err))
+	b.Log.Warn().Err(err).Str("message", m.String()).Str("upstream", b.Upstream).Msg("a request failed upstream")
+	if errors.Is(err, errSilent) {
+		params := mcp.NewObject()
+		params.Set("requestId", m.ID.Raw())
+		params.Set("reason", mcp.Quote("timeout"))
+		if err := c.tell(mcp.NewNotification(mcp.Cancelled, params)); err != nil {
+			c.failedNotice(m, err)
+		}
+	}
+	stream := c.Session.Stream(key)
+	var lost *stateLost
+	var refusal *mcp.Refusal
+	switch {
+	case errors.As(err, &lost):
+		if stream != nil {
+			stream.Refuse(b.gone())
+		}
+		b.remove(c, "the upstream lost the session")
+		return
+	case errors.As(err, &refusal) && asksToAuthenticate(refusal) && stream != nil:
+		stream.Refuse(relay(refusal))
+	}
+	c.do(c.Session.Fail(key, b.explain(err), time.Now()))
+}
+
+func asksToAuthenticate(r *mcp.Refusal) bool {
+	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
+}
+
+// relay passes on what an HTTP client needs to authenticate.
+func relay(r *mcp.Refusal) transports.Reply {
+	h := http.Header{}
+	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
+		if v := r.Header.Values(name); len(v) > 0 {
+			h[name] = v
+		}
+	}
+	return transports.Reply{
+		Status: r.Status, Header: h,
+		Message: mcp.Errorf(mcp.CodeInternal, "the upstream answered HTTP status %d %s", r.Status, http.StatusText(r.Status)).Failure(mcp.ID{}),
+	}
+}

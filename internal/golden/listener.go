@@ -1,0 +1,47 @@
+package golden
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// listener is the observer of a transcript: it writes down what was reported.
+type listener struct {
+	mu    sync.Mutex
+	lines []string
+	names []string // every change that was reported, over the whole transcript
+}
+
+func (l *listener) add(change, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+	l.names = append(l.names, change)
+}
+
+func (l *listener) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.lines
+	l.lines = nil
+	return out
+}
+
+func (l *listener) Rewritten(change string) { l.add(change, "rewrote %s", change) }
+
+func (l *listener) Lost(change string, v mcp.Verdict) { l.add(change, "lost %s %s", change, v) }
+
+func (l *listener) FellBack(feature, action string) { l.add("", "fell %s %s", feature, action) }
+
+func (l *listener) SessionOpened(mcp.Pair)                        {}
+func (l *listener) SessionClosed(mcp.Pair)                        {}
+func (l *listener) Negotiated(mcp.Side, mcp.Version, mcp.Version) {}
+func (l *listener) Received(mcp.Side, mcp.Kind, string)           {}
+func (l *listener) Sent(mcp.Side, mcp.Kind, string)               {}
+func (l *listener) Batched(mcp.Side, int, bool)                   {}
+func (l *listener) Answered(string, mcp.Kind, time.Duration)      {}
+func (l *listener) Worked(string, time.Duration)                  {}
+func (l *listener) Failed(mcp.Side, string)                       {}
