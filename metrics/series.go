@@ -1,0 +1,62 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+const namespace = "mcpbridge"
+
+// series are the metrics as the registry holds them.
+type series struct {
+	build, active                           *prometheus.GaugeVec
+	opened, messages, negotiations, batches *prometheus.CounterVec
+	rewrites, losses, fallbacks, errors     *prometheus.CounterVec
+	batchSize                               prometheus.Histogram
+	duration, overhead                      *prometheus.HistogramVec
+}
+
+func newSeries(reg prometheus.Registerer) series {
+	f := factory{promauto.With(reg)}
+	pair := []string{"client_version", "server_version", "client_transport", "server_transport"}
+	return series{
+		build: f.gauge("build_info", "What is running; the value is always 1.",
+			"version", "revision", "go_version"),
+		active: f.gauge("sessions_active", "Conversations that are open now.", pair...),
+		opened: f.counter("sessions_opened_total", "Conversations opened.", pair...),
+		messages: f.counter("messages_total", "JSON-RPC messages on the wire of a leg; answers carry the method they answer.",
+			"direction", "kind", "method"),
+		negotiations: f.counter("negotiations_total", "Handshakes by what a peer asked for and what was agreed; none is a failed one.",
+			"side", "requested", "negotiated"),
+		rewrites: f.counter("rewrites_total", "Messages altered, by the change that altered them.", "change"),
+		losses: f.counter("losses_total", "Things a receiver's version could not say, and whether the rest was passed or refused.",
+			"change", "verdict"),
+		fallbacks: f.counter("fallbacks_total", "Answers given in place of a client that lacks a feature.", "feature", "action"),
+		batches:   f.counter("batches_total", "JSON-RPC batches received; one that was refused whole is not served.", "side", "served"),
+		batchSize: f.histogram("batch_size_messages", "Messages in a batch.", prometheus.ExponentialBuckets(1, 2, 9)),
+		duration: f.histograms("request_duration_seconds", "Time from a client's request to its answer.",
+			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}, "method", "outcome"),
+		overhead: f.histograms("request_overhead_seconds", "The bridge's own share of the time of a request.",
+			[]float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .25, 1}, "method"),
+		errors: f.counter("errors_total", "Faults by the leg they occurred on.", "leg", "reason"),
+	}
+}
+
+// factory makes registered metrics of our namespace.
+type factory struct{ promauto.Factory }
+
+func (f factory) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}
+
+func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}
+
+func (f factory) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	return f.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+}
+
+func (f factory) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return f.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+}
