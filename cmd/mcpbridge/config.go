@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// declare is the word of --elicitation-fallback that makes the bridge declare
+// form elicitation upstream.
+const declare = "declare"
+
+// config turns flags, variables and the argument into a checked configuration.
+func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
+	c := f.Config
+	var err error
+	if c.Listen, err = f.listen(g); err != nil {
+		return c, err
+	}
+	if c.Upstream, err = f.upstream(g, args); err != nil {
+		return c, err
+	}
+	if err := addHeaders(c.Headers, f.headers, g.source("header")); err != nil {
+		return c, err
+	}
+	if f.headerFile != "" {
+		if err := addHeaderFile(c.Headers, f.headerFile, g.source("header-file")); err != nil {
+			return c, err
+		}
+	}
+	c.Options.Fallback = parseFallback(f.fallback)
+	for _, v := range f.clientVersions {
+		c.ClientVersions = append(c.ClientVersions, mcp.Version(strings.TrimSpace(v)))
+	}
+	return c, explain(c.Validate(knownVersions()), f.source(g, args))
+}
+
+// listen joins --host and --port, which are another way to say --listen.
+func (f *serveFlags) listen(g given) (string, error) {
+	parts := max(g.strength("host"), g.strength("port"))
+	whole := g.strength("listen")
+	switch {
+	case parts == byDefault || whole > parts:
+		return f.Listen, nil
+	case whole == parts:
+		part := "host"
+		if g.strength("port") == parts {
+			part = "port"
+		}
+		return "", fmt.Errorf("%s and %s both say where to listen; give one of them", g.source("listen"), g.source(part))
+	}
+	host, port, err := net.SplitHostPort(configs.Default().Listen)
+	if err != nil {
+		return "", err
+	}
+	if g.strength("port") != byDefault {
+		port = strconv.Itoa(int(f.port))
+	}
+	return net.JoinHostPort(cmp.Or(strings.Trim(f.host, "[]"), host), port), nil
+}
+
+// upstream picks the URL among the ways to give one.
+func (f *serveFlags) upstream(g given, args []string) (string, error) {
+	var urls, sources []string
+	add := func(url, source string) {
+		urls, sources = append(urls, url), append(sources, source)
+	}
+	if len(args) > 0 {
+		add(args[0], "the argument")
+	}
+	if g.strength("upstream") == byFlag {
+		add(f.Upstream, "--upstream")
+	}
+	if g.strength("streamableHttp") == byFlag {
+		add(f.streamableHTTP, "--streamableHttp")
+	}
+	switch len(urls) {
+	case 0:
+		return f.Upstream, nil // from the variable, or none
+	case 1:
+		return urls[0], nil
+	}
+	return "", fmt.Errorf("%s and %s both give the upstream; give one of them", sources[0], sources[1])
+}
+
+// source returns what names the place where a field of the configuration came
+// from.
+func (f *serveFlags) source(g given, args []string) func(field string) string {
+	return func(field string) string {
+		switch {
+		case field == "upstream" && len(args) > 0:
+			return "URL"
+		case field == "upstream" && g.strength("streamableHttp") == byFlag:
+			return "--streamableHttp"
+		case field == "listen" && max(g.strength("host"), g.strength("port")) > g.strength("listen"):
+			return g.source("host") + "/" + g.source("port")
+		case field == "header" && f.headerFile != "" && f.headers == nil:
+			return g.source("header-file")
+		}
+		return g.source(strings.ReplaceAll(field, "_", "-"))
+	}
+}
+
+// explain words the problems of a configuration by what the user wrote.
+func explain(err error, source func(field string) string) error {
+	var problems configs.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	worded := make([]error, len(problems))
+	for i, p := range problems {
+		worded[i] = fmt.Errorf("%s: %s", source(p.Field), p.Text)
+	}
+	return errors.Join(worded...)
+}
+
+// parseFallback reads an action, "declare" or "declare:ACTION". An unknown
+// action is left for the configuration to refuse.
+func parseFallback(s string) mcp.Fallback {
+	first, action, _ := strings.Cut(s, ":")
+	if first != declare {
+		return mcp.Fallback{Action: mcp.FallbackAction(s)}
+	}
+	return mcp.Fallback{Declare: true, Action: cmp.Or(mcp.FallbackAction(action), mcp.FallbackExplain)}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// read parses a command line of serve as the command does.
+func read(t *testing.T, env map[string]string, args ...string) (configs.Config, error) {
+	t.Helper()
+	s := newSurroundings(env)
+	flags := newServeFlags()
+	cmd := newServeCommand(s.process())
+	cmd.ResetFlags()
+	flags.define(cmd.Flags())
+	if err := cmd.ParseFlags(args); err != nil {
+		return configs.Config{}, err
+	}
+	g, err := readVariables(cmd.Flags(), s.process().lookup)
+	if err != nil {
+		return configs.Config{}, err
+	}
+	return flags.config(g, cmd.Flags().Args())
+}
+
+const up = "http://127.0.0.1:3000/mcp"
+
+func TestConfig(t *testing.T) {
+	type env = map[string]string
+	for name, tc := range map[string]struct {
+		env  env
+		args []string
+		got  func(configs.Config) any
+		want any
+	}{
+		"argument":            {nil, []string{up}, func(c configs.Config) any { return c.Upstream }, up},
+		"other name":          {nil, []string{"--streamableHttp", up}, func(c configs.Config) any { return c.Upstream }, up},
+		"variable":            {env{"MCPBRIDGE_UPSTREAM": up}, nil, func(c configs.Config) any { return c.Upstream }, up},
+		"argument wins":       {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{up}, func(c configs.Config) any { return c.Upstream }, up},
+		"flag wins":           {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{"--upstream", up}, func(c configs.Config) any { return c.Upstream }, up},
+		"default listen":      {nil, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:8080"},
+		"port":                {nil, []string{up, "--port", "9000"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:9000"},
+		"port 0":              {nil, []string{up, "--port", "0"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:0"},
+		"host":                {nil, []string{up, "--host", "0.0.0.0"}, func(c configs.Config) any { return c.Listen }, "0.0.0.0:8080"},
+		"IPv6 host":           {nil, []string{up, "--host", "[::1]", "--port", "1"}, func(c configs.Config) any { return c.Listen }, "[::1]:1"},
+		"port over variable":  {env{"MCPBRIDGE_LISTEN": "a:1"}, []string{up, "--port", "2"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:2"},
+		"listen over port":    {env{"MCPBRIDGE_PORT": "1"}, []string{up, "--listen", "a:2"}, func(c configs.Config) any { return c.Listen }, "a:2"},
+		"port by variable":    {env{"MCPBRIDGE_PORT": "9"}, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:9"},
+		"service link":        {env{"MCPBRIDGE_PORT": "tcp://10.0.0.1:80"}, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:8080"},
+		"empty variable":      {env{"MCPBRIDGE_ADMIN": ""}, []string{up}, func(c configs.Config) any { return c.Admin }, "127.0.0.1:9090"},
+		"fallback":            {nil, []string{up, "--elicitation-fallback", "decline"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "decline"}},
+		"declare":             {nil, []string{up, "--elicitation-fallback", "declare"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "explain", Declare: true}},
+		"declare and cancel":  {nil, []string{up, "--elicitation-fallback", "declare:cancel"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "cancel", Declare: true}},
+		"switch by variable":  {env{"MCPBRIDGE_STRICT": "true"}, []string{up}, func(c configs.Config) any { return c.Options.Strict }, true},
+		"switch off again":    {env{"MCPBRIDGE_STRICT": "true"}, []string{up, "--strict=false"}, func(c configs.Config) any { return c.Options.Strict }, false},
+		"timeout by variable": {env{"MCPBRIDGE_REQUEST_TIMEOUT": "5s"}, []string{up}, func(c configs.Config) any { return c.RequestTimeout }, 5 * time.Second},
+		"size":                {nil, []string{up, "--max-body", "2MiB"}, func(c configs.Config) any { return c.MaxBody }, int64(2 << 20)},
+		"versions":            {nil, []string{up, "--client-versions", "2024-11-05, 2025-03-26"}, func(c configs.Config) any { return c.ClientVersions }, []mcp.Version{"2024-11-05", "2025-03-26"}},
+		"upstream version":    {nil, []string{up, "--upstream-version", "2025-06-18"}, func(c configs.Config) any { return c.UpstreamVersion }, mcp.Version("2025-06-18")},
+		"headers":             {nil, []string{up, "--header", "A: 1, 2", "--header", "a: 3"}, func(c configs.Config) any { return c.Headers["A"] }, []string{"1, 2", "3"}},
+		"headers by variable": {env{"MCPBRIDGE_HEADER": "A: 1\n\nB: 2\n"}, []string{up}, func(c configs.Config) any { return c.Headers.Get("A") + c.Headers.Get("B") }, "12"},
+		"hosts":               {nil, []string{up, "--allow-host", "a", "--allow-host", "b,c"}, func(c configs.Config) any { return c.AllowedHosts }, []string{"a", "b", "c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := read(t, tc.env, tc.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tc.got(c); !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestConfigProblemsNameTheirSource(t *testing.T) {
+	type env = map[string]string
+	for name, tc := range map[string]struct {
+		env  env
+		args []string
+		want string
+	}{
+		"nothing":           {nil, nil, "--upstream: no upstream was given"},
+		"flag":              {nil, []string{up, "--log-level", "loud"}, `--log-level: "loud" is not known; use one of: info`},
+		"variable":          {env{"MCPBRIDGE_LOG_LEVEL": "loud"}, []string{up}, `MCPBRIDGE_LOG_LEVEL: "loud" is not known`},
+		"argument":          {nil, []string{"secret"}, "URL: this is not an http"},
+		"URL variable":      {env{"MCPBRIDGE_UPSTREAM": "ftp://secret"}, nil, "MCPBRIDGE_UPSTREAM: this is not an http"},
+		"other name":        {nil, []string{"--streamableHttp", "ws://secret"}, "--streamableHttp: the scheme ws:// is not supported"},
+		"two upstreams":     {nil, []string{up, "--upstream", up}, "the argument and --upstream both give the upstream"},
+		"two addresses":     {nil, []string{up, "--listen", "a:1", "--port", "2"}, "--listen and --port both say where to listen"},
+		"two variables":     {env{"MCPBRIDGE_LISTEN": "a:1", "MCPBRIDGE_HOST": "b"}, []string{up}, "MCPBRIDGE_LISTEN and MCPBRIDGE_HOST both say"},
+		"duration":          {env{"MCPBRIDGE_REQUEST_TIMEOUT": "soon"}, []string{up}, `MCPBRIDGE_REQUEST_TIMEOUT: time: invalid duration "soon"`},
+		"switch":            {env{"MCPBRIDGE_STRICT": "perhaps"}, []string{up}, `MCPBRIDGE_STRICT: "perhaps" is neither true nor false`},
+		"size":              {env{"MCPBRIDGE_MAX_BODY": "big"}, []string{up}, `MCPBRIDGE_MAX_BODY: "big" is not a size`},
+		"fallback":          {nil, []string{up, "--elicitation-fallback", "declare:accept"}, `--elicitation-fallback: "accept" is not known`},
+		"version":           {nil, []string{up, "--upstream-version", "1.0"}, `--upstream-version: "1.0" is not known; use one of: 2024-11-05`},
+		"header":            {nil, []string{up, "--header", "secret"}, "--header: a header is written as 'Name: value'"},
+		"header variable":   {env{"MCPBRIDGE_HEADER": "A: b\nsecret"}, []string{up}, "MCPBRIDGE_HEADER: a header is written as"},
+		"reserved":          {nil, []string{up, "--header", "Host: secret"}, "--header: Host is written by the bridge"},
+		"no file":           {nil, []string{up, "--header-file", "no-such-file"}, "--header-file: open no-such-file: no such file"},
+		"service link":      {env{"MCPBRIDGE_PORT": "x"}, []string{up}, `MCPBRIDGE_PORT: "x" is not a number that fits`},
+		"unknown flag":      {nil, []string{up, "--heder=secret"}, "unknown flag: --heder"},
+		"flag out of range": {nil, []string{up, "--port", "70000"}, "--port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(t, tc.env, tc.args...)
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) && !strings.Contains(err.Error(), tc.want+`"`) {
+				t.Fatalf("got %v, want %s", err, tc.want)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("a secret is shown: %v", err)
+			}
+		})
+	}
+}
+
+func TestHeaderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "headers")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# credentials\r\n\r\nAuthorization: Bearer x\r\n  X-A: 1  \n")
+	c, err := read(t, nil, up, "--header-file", path)
+	if err != nil || c.Headers.Get("Authorization") != "Bearer x" || c.Headers.Get("X-A") != "1" {
+		t.Errorf("headers %v, %v", c.Headers, err)
+	}
+	if got := c.EffectiveCredentials(); got != configs.CredentialsStatic {
+		t.Errorf("credentials %s", got)
+	}
+	write("# one\nX-A: 1\nsecret\n")
+	_, err = read(t, nil, up, "--header-file", path)
+	if err == nil || !strings.Contains(err.Error(), path+", line 3: ") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEveryFlagHasItsVariableInTheHelp(t *testing.T) {
+	s := newSurroundings(nil)
+	if code := run([]string{"serve", "--help"}, s.process()); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, flag := range []string{"listen", "header-file", "strict", "allow-host", "elicitation-timeout"} {
+		if !strings.Contains(s.out.String(), "--"+flag) || !strings.Contains(s.out.String(), "["+variable(flag)+"]") {
+			t.Errorf("the help lacks --%s or its variable", flag)
+		}
+	}
+	if variable("streamableHttp") != "" || variable("help") != "" {
+		t.Error("names of other bridges and help have no variable")
+	}
+}
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]string{
+		"64MiB": "64MiB", "67108864": "64MiB", "1 GiB": "1GiB", "1000": "1000", "10KB": "10000", "1024B": "1KiB", "0": "0",
+	} {
+		var s size
+		if err := s.Set(text); err != nil || s.String() != want {
+			t.Errorf("%s: got %s, %v", text, s.String(), err)
+		}
+	}
+	for _, bad := range []string{"", "x", "-1", "1.5MiB", "9223372036854775807KiB", "MiB"} {
+		if err := new(size).Set(bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}

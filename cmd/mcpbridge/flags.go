@@ -1,0 +1,97 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// serveFlags holds what the flags of serve say. Those that map one to one
+// write into the configuration; the others are read by config.
+type serveFlags struct {
+	configs.Config
+	host           string
+	port           uint16
+	streamableHTTP string
+	headers        []string
+	headerFile     string
+	fallback       string
+	clientVersions []string
+}
+
+func newServeFlags() *serveFlags { return &serveFlags{Config: configs.Default()} }
+
+func oneOf(values []string) string { return strings.Join(values, "|") }
+
+// fallbackNames lists what --elicitation-fallback takes.
+func fallbackNames() []string { return append(mcp.FallbackNames(), declare, declare+":ACTION") }
+
+func (f *serveFlags) define(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	f.defineAddresses(fs)
+	f.defineUpstream(fs)
+	f.defineTranslation(fs)
+	f.defineLimits(fs)
+	fs.StringVar(&f.LogLevel, "log-level", f.LogLevel, "write log lines of this `LEVEL` and above: "+oneOf(configs.LogLevels()))
+	fs.StringVar((*string)(&f.LogFormat), "log-format", "", "`FORMAT` of the log: "+oneOf(configs.LogFormats())+" (default console on a terminal, else json)")
+	showVariables(fs)
+}
+
+func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Listen, "listen", f.Listen, "`ADDR` of the endpoint, as HOST:PORT")
+	fs.StringVar(&f.host, "host", "", "`HOST` part of --listen")
+	fs.Uint16Var(&f.port, "port", 0, "`PORT` part of --listen")
+	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	fs.StringSliceVar(&f.AllowedHosts, "allow-host", nil, "one more `HOST` by which clients may address the endpoint, * for any; can be repeated")
+	fs.StringSliceVar(&f.AllowedOrigins, "allow-origin", nil, "web `ORIGIN` whose pages may call the endpoint, * for any; can be repeated")
+}
+
+func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Upstream, "upstream", "", "`URL` of the MCP server")
+	fs.StringVar(&f.streamableHTTP, "streamableHttp", "", "the same as --upstream `URL`")
+	fs.StringArrayVar(&f.headers, "header", nil, "`'NAME: VALUE'` to send to the upstream; can be repeated (a line each in the variable)")
+	fs.StringVar(&f.headerFile, "header-file", "", "`FILE` with such headers, one a line, # for comments; keeps secrets off the command line")
+	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(configs.CredentialNames())+" (default static with an Authorization header, else forward)")
+}
+
+func (f *serveFlags) defineTranslation(fs *pflag.FlagSet) {
+	o := &f.Options
+	fs.StringVar((*string)(&f.UpstreamVersion), "upstream-version", "", "the only protocol `VERSION` offered upstream (default the client's own first)")
+	fs.StringSliceVar(&f.clientVersions, "client-versions", nil, "protocol `VERSIONS` accepted from clients, separated by commas (default all)")
+	fs.BoolVar(&o.Strict, "strict", false, "remove members that an older peer does not know, instead of leaving them for it to ignore")
+	fs.StringVar(&f.fallback, "elicitation-fallback", string(o.Fallback.Action), "`ACTION` when a server asks a client that cannot be asked: "+oneOf(fallbackNames()))
+	fs.StringVar((*string)(&o.InjectText), "inject-text", string(o.InjectText), "`WHEN` structured tool results get a text block: "+oneOf(mcp.InjectTextNames()))
+	fs.StringVar((*string)(&o.Loss), "loss", string(o.Loss), "`POLICY` for what a peer's version cannot say: "+oneOf(mcp.LossNames()))
+	fs.BoolVar(&o.RepairOutputSchema, "repair-output-schema", false, "mend tool results that break the tool's own output schema")
+}
+
+func (f *serveFlags) defineLimits(fs *pflag.FlagSet) {
+	fs.Var((*size)(&f.MaxBody), "max-body", "largest message, as 64MiB")
+	fs.DurationVar(&f.ConnectTimeout, "connect-timeout", f.ConnectTimeout, "`TIME` to reach the upstream")
+	fs.DurationVar(&f.RequestTimeout, "request-timeout", f.RequestTimeout, "`TIME` the upstream may be silent within a request")
+	fs.DurationVar(&f.SessionTimeout, "session-timeout", f.SessionTimeout, "`TIME` after which an idle session ends")
+	fs.DurationVar(&f.Options.ElicitationTimeout, "elicitation-timeout", f.Options.ElicitationTimeout, "`TIME` a person may take to answer")
+}
+
+// offerValues registers shell completions of flags with few values.
+func offerValues(cmd *cobra.Command) {
+	for flag, values := range map[string][]string{
+		"elicitation-fallback": append(mcp.FallbackNames(), declare),
+		"inject-text":          mcp.InjectTextNames(),
+		"loss":                 mcp.LossNames(),
+		"credentials":          configs.CredentialNames(),
+		"log-level":            configs.LogLevels(),
+		"log-format":           configs.LogFormats(),
+		"upstream-version":     versionNames(),
+		"client-versions":      versionNames(),
+	} {
+		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic(err) // a flag of this list does not exist
+		}
+	}
+}

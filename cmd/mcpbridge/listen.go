@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+)
+
+// listen opens an address. Its errors say what to do; flag is the one that
+// chooses another address.
+func listen(addr, flag string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err == nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("listen %s: %w", addr, bindProblem(err, flag))
+}
+
+func bindProblem(err error, flag string) error {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("address already in use; another mcpbridge or service has it; choose another with %s", flag)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("this machine does not have that address; choose another with %s", flag)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("permission denied; ports below 1024 are often reserved; choose another with %s", flag)
+	case errors.As(err, &dns):
+		return fmt.Errorf("the host cannot be resolved; choose another with %s", flag)
+	}
+	return err
+}
+
+// reachable returns host:port by which this machine reaches a listener.
+func reachable(addr net.Addr) string {
+	at, ok := bound(addr)
+	if !ok || !at.Addr().IsUnspecified() {
+		return addr.String()
+	}
+	return fmt.Sprintf("localhost:%d", at.Port())
+}
+
+// isOpen reports whether other machines reach a listener.
+func isOpen(addr net.Addr) bool {
+	at, ok := bound(addr)
+	return !ok || !at.Addr().IsLoopback()
+}
+
+func bound(addr net.Addr) (netip.AddrPort, bool) {
+	at, err := netip.ParseAddrPort(addr.String())
+	return at, err == nil
+}
+
+// ownAddresses lists the addresses by which a listener is addressed beside
+// localhost: those of all interfaces when it listens on all. An address is no
+// way into a browser for a foreign site, as a name is.
+func ownAddresses(addr net.Addr) []string {
+	at, ok := bound(addr)
+	if !ok || !at.Addr().IsUnspecified() {
+		return nil
+	}
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	var hosts []string
+	for _, i := range interfaces {
+		if n, ok := i.(*net.IPNet); ok {
+			hosts = append(hosts, n.IP.String())
+		}
+	}
+	return hosts
+}

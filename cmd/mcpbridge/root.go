@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newRoot(p process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mcpbridge",
+		Short: "Let MCP clients and servers of different protocol versions talk to each other",
+		Long: `mcpbridge stands between MCP clients and an MCP server. Each side speaks its own
+protocol version; the bridge translates, and counts what it changed.`,
+		Example:       "  mcpbridge serve --upstream http://127.0.0.1:3000/mcp",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.AddCommand(newServeCommand(p), newVersionCommand(p))
+	return root
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpbridge/mcpbridge/configs"
+)
+
+const serveHelp = `Serve one MCP server to clients of any supported protocol version.
+
+Clients connect to /mcp of the listener by Streamable HTTP. Each session gets a
+conversation of its own with the upstream, in the version that fits both best.
+
+Every flag can be given as an environment variable too, shown in brackets; the
+flag wins. SIGINT or SIGTERM stops: calls under way have 10 s to end, a second
+signal ends them at once. Exit codes: 0 stopped, 1 failed, 2 wrong usage.`
+
+const serveExample = `  mcpbridge serve http://127.0.0.1:3000/mcp
+  mcpbridge serve --upstream https://mcp.example.com/mcp --header-file secrets.headers
+  mcpbridge serve http://127.0.0.1:3000/mcp --listen 127.0.0.1:9000 --admin off
+  mcpbridge serve http://127.0.0.1:3000/mcp --strict --elicitation-fallback declare:decline
+  MCPBRIDGE_UPSTREAM=http://127.0.0.1:3000/mcp mcpbridge serve`
+
+func newServeCommand(p process) *cobra.Command {
+	flags := newServeFlags()
+	cmd := &cobra.Command{
+		Use:     "serve [URL]",
+		Short:   "Serve one MCP server to clients of any supported version",
+		Long:    serveHelp,
+		Example: serveExample,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := readVariables(cmd.Flags(), p.lookup)
+			if err != nil {
+				return err
+			}
+			cfg, err := flags.config(g, args)
+			if err != nil {
+				return err
+			}
+			return serve(cfg, p)
+		},
+	}
+	flags.define(cmd.Flags())
+	offerValues(cmd)
+	return cmd
+}
+
+// serve runs until it is told to stop.
+func serve(cfg configs.Config, p process) error {
+	signals, release := p.signals()
+	defer release()
+	s, err := open(cfg, newLog(cfg, p), newEngine)
+	if err != nil {
+		return failure{err}
+	}
+	return s.run(signals)
+}
+
+func newLog(cfg configs.Config, p process) zerolog.Logger {
+	format := cfg.LogFormat
+	if format == "" {
+		format = configs.LogJSON
+		if p.terminal {
+			format = configs.LogConsole
+		}
+	}
+	out := p.err
+	if format == configs.LogConsole {
+		_, plain := p.lookup("NO_COLOR")
+		out = zerolog.ConsoleWriter{Out: p.err, NoColor: plain || !p.terminal, TimeFormat: "15:04:05"}
+	}
+	level, err := zerolog.ParseLevel(cfg.LogLevel)
+	if err != nil { // the configuration was checked
+		level = zerolog.InfoLevel
+	}
+	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+}

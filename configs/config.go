@@ -1,0 +1,107 @@
+package configs
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// Config is everything that serving one route needs. The flags of
+// `mcpbridge serve` are its shorthand.
+type Config struct {
+	Listen string // address of the endpoint
+	Admin  string // address of metrics and health; "" or "off" is none
+
+	Upstream    string      // URL of the MCP server
+	Headers     http.Header // sent to the upstream with every request
+	Credentials Credentials
+
+	ClientVersions  []mcp.Version // accepted downstream; empty means all
+	UpstreamVersion mcp.Version   // the only one offered upstream; "" means what the client asked for
+	Options         mcp.Options
+
+	ConnectTimeout time.Duration // to reach the upstream
+	RequestTimeout time.Duration // silence of the upstream within a request
+	SessionTimeout time.Duration // silence of a session
+	KeepAlive      time.Duration // between comments on a silent event stream
+	MaxBody        int64         // of one message, in bytes
+
+	AllowedHosts   []string // more names by which clients may address the endpoint
+	AllowedOrigins []string // web origins whose pages may call the endpoint
+
+	LogLevel  string
+	LogFormat LogFormat
+}
+
+// Credentials says whose credentials the upstream gets. The zero value lets
+// the static headers decide.
+type Credentials string
+
+// The sources of credentials for the upstream.
+const (
+	CredentialsForward Credentials = "forward" // the client's own
+	CredentialsStatic  Credentials = "static"  // those of the static headers
+	CredentialsNone    Credentials = "none"
+)
+
+// LogFormat is how the log is written. The zero value lets the terminal
+// decide.
+type LogFormat string
+
+// The log formats.
+const (
+	LogJSON    LogFormat = "json"
+	LogConsole LogFormat = "console"
+)
+
+// AdminOff is the Admin address that means no admin listener.
+const AdminOff = "off"
+
+// Default returns what applies where an operator chose nothing. The upstream
+// has no default.
+func Default() Config {
+	return Config{
+		Listen:         "127.0.0.1:8080",
+		Admin:          "127.0.0.1:9090",
+		Headers:        make(http.Header),
+		Options:        mcp.DefaultOptions(),
+		ConnectTimeout: 10 * time.Second,
+		RequestTimeout: 10 * time.Minute,
+		SessionTimeout: time.Hour,
+		KeepAlive:      15 * time.Second,
+		MaxBody:        64 << 20,
+		LogLevel:       "info",
+	}
+}
+
+// AdminAddress returns the address of the admin listener; ok is false when
+// there is none.
+func (c Config) AdminAddress() (addr string, ok bool) {
+	return c.Admin, c.Admin != "" && c.Admin != AdminOff
+}
+
+// EffectiveCredentials returns whose credentials the upstream gets: a static
+// Authorization header replaces the client's, so then nothing is forwarded.
+func (c Config) EffectiveCredentials() Credentials {
+	switch {
+	case c.Credentials != "":
+		return c.Credentials
+	case c.Headers.Get("Authorization") != "":
+		return CredentialsStatic
+	}
+	return CredentialsForward
+}
+
+// The values that a configuration may name, the default first.
+
+// CredentialNames returns the sources of credentials.
+func CredentialNames() []string {
+	return []string{string(CredentialsForward), string(CredentialsStatic), string(CredentialsNone)}
+}
+
+// LogLevels returns the log levels.
+func LogLevels() []string { return []string{"info", "debug", "warn", "error"} }
+
+// LogFormats returns the log formats.
+func LogFormats() []string { return []string{string(LogJSON), string(LogConsole)} }

@@ -1,0 +1,75 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// ParseHeader reads "Name: value". Its errors continue the name of the place
+// where the text stood, and never repeat the text: it is often a secret.
+func ParseHeader(line string) (name, value string, err error) {
+	name, value, ok := strings.Cut(line, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	switch {
+	case !ok:
+		return "", "", errors.New("a header is written as 'Name: value'; the colon is missing")
+	case !isToken(name):
+		return "", "", errors.New("the text before the colon is not the name of a header")
+	case value == "":
+		return "", "", fmt.Errorf("the header %s has no value", name)
+	case hasControl(value):
+		return "", "", fmt.Errorf("the value of the header %s holds a control character", name)
+	}
+	return http.CanonicalHeaderKey(name), value, nil
+}
+
+// reserved returns the headers that the bridge itself writes on its leg.
+func reserved() []string {
+	return []string{
+		"Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Accept",
+		"Keep-Alive", "Te", "Trailer", "Upgrade", "Proxy-Connection",
+		mcp.HeaderSession, mcp.HeaderVersion, mcp.HeaderLastID,
+	}
+}
+
+func (c Config) checkHeaders(p *Problems) {
+	for name, values := range c.Headers {
+		switch {
+		case !isToken(name):
+			p.add("header", "a name holds a character that no header name has")
+		case slices.Contains(reserved(), http.CanonicalHeaderKey(name)):
+			p.add("header", "%s is written by the bridge and cannot be set", name)
+		case slices.ContainsFunc(values, hasControl):
+			p.add("header", "the value of %s holds a control character", name)
+		}
+	}
+	if c.Credentials == "" {
+		return
+	}
+	p.oneOf("credentials", string(c.Credentials), CredentialNames())
+	if c.Headers.Get("Authorization") != "" && c.Credentials != CredentialsStatic {
+		p.add("credentials", "%q contradicts the static Authorization header; use %q, or leave the header out",
+			c.Credentials, CredentialsStatic)
+	}
+}
+
+// isToken reports whether s is a field name (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if !letter && !digit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f })
+}
