@@ -1,0 +1,3 @@
+module github.com/mcpbridge/mcpbridge/interop
+
+go 1.26

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func dial(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox) (peerkit.Client, peerkit.Declared, error) {
+	opts := clientOptions(t.Full(), inbox)
+	client := mcp.NewClient(&mcp.Implementation{Name: t.Label, Version: "1.0.0"}, opts)
+	if t.Full() {
+		client.AddRoots(&mcp.Root{URI: "file:///srv/one", Name: "one"}, &mcp.Root{URI: "file:///srv/two"})
+	}
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: t.URL}, sessionOptions())
+	if err != nil {
+		return nil, peerkit.Declared{}, err
+	}
+	declared := peerkit.Declared{Elicitation: t.Full(), Sampling: t.Full(), Roots: t.Full() && rootsDeclared(t.Full())}
+	return &connection{session}, declared, nil
+}
+
+func clientOptions(full bool, inbox *peerkit.Inbox) *mcp.ClientOptions {
+	opts := &mcp.ClientOptions{
+		ToolListChangedHandler: func(_ context.Context, r *mcp.ToolListChangedRequest) {
+			inbox.Add("notifications/tools/list_changed", r.Params)
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			inbox.Add("notifications/resources/updated", r.Params)
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			inbox.Add("notifications/message", r.Params)
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			inbox.Add("notifications/progress", r.Params)
+		},
+	}
+	if full {
+		opts.ElicitationHandler = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+		}
+		opts.CreateMessageHandler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Model: "peer-model", Role: "assistant", Content: &mcp.TextContent{Text: "hi"}}, nil
+		}
+	}
+	clientCapabilities(opts, full)
+	return opts
+}
+
+type connection struct{ session *mcp.ClientSession }
+
+func (c *connection) Negotiated() string { return c.session.InitializeResult().ProtocolVersion }
+
+func (c *connection) Ping(ctx context.Context) error { return c.session.Ping(ctx, nil) }
+
+func (c *connection) Tools(ctx context.Context) ([]string, error) {
+	var names []string
+	for tool, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			return names, err
+		}
+		names = append(names, tool.Name)
+	}
+	return names, nil
+}
+
+func (c *connection) Call(ctx context.Context, name string, args map[string]any, token string) (peerkit.Outcome, error) {
+	if args == nil {
+		args = map[string]any{} // a nil map would go out as null
+	}
+	params := &mcp.CallToolParams{Name: name, Arguments: args}
+	if token != "" {
+		params.Meta = mcp.Meta{"progressToken": token}
+	}
+	result, err := c.session.CallTool(ctx, params)
+	if err != nil {
+		return peerkit.Outcome{}, err
+	}
+	out := peerkit.Outcome{Structured: result.StructuredContent, IsError: result.IsError}
+	for _, block := range result.Content {
+		data, err := json.Marshal(block)
+		if err != nil {
+			return out, err
+		}
+		var shape struct{ Type, Text string }
+		if err := json.Unmarshal(data, &shape); err != nil {
+			return out, err
+		}
+		out.Blocks = append(out.Blocks, shape.Type)
+		out.Text += shape.Text
+	}
+	return out, nil
+}
+
+func (c *connection) SetLevel(ctx context.Context, level string) error {
+	return c.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: mcp.LoggingLevel(level)})
+}
+
+func (c *connection) Close() { _ = c.session.Close() }

@@ -1,0 +1,16 @@
+module github.com/mcpbridge/mcpbridge/interop/peers/mcpgo
+
+go 1.26
+
+require (
+	github.com/mark3labs/mcp-go v0.32.0
+	github.com/mcpbridge/mcpbridge/interop/peers/peerkit v0.0.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/spf13/cast v1.7.1 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+)
+
+replace github.com/mcpbridge/mcpbridge/interop/peers/peerkit => ../peerkit

@@ -1,0 +1,3 @@
+module github.com/mcpbridge/mcpbridge/interop/peers/peerkit
+
+go 1.26

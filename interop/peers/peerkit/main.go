@@ -1,0 +1,51 @@
+// Package peerkit holds what the Go peers have in common: the command line, the
+// client's steps, the server's tools and the log of received messages. Each peer
+// only adapts its SDK to the two interfaces Client and Caller.
+package peerkit
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// Peer is one SDK version seen from both sides.
+type Peer struct {
+	Handler func() http.Handler
+	Dial    Dialer
+}
+
+// Main runs the peer as its command line says:
+//
+//	server [PORT]
+//	client --targets FILE
+//	client URL [--caps full|none] STEPS...
+func Main(p Peer) {
+	if err := run(p, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(p Peer, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("usage: server [PORT] | client --targets FILE | client URL [--caps full|none] STEPS")
+	}
+	switch args[0] {
+	case "server":
+		port := "0"
+		if len(args) > 1 {
+			port = args[1]
+		}
+		return serve(p.Handler(), port)
+	case "client":
+		targets, err := parseTargets(args[1:])
+		if err != nil {
+			return err
+		}
+		runTargets(context.Background(), targets, p.Dial)
+		return nil
+	}
+	return fmt.Errorf("unknown subcommand %q", args[0])
+}
