@@ -15,8 +15,7 @@ func (s *Session) route(m *mcp.Message) {
 		s.push(t, m)
 		return
 	}
-	if m.Kind != mcp.Request && m.Within != 0 {
-		// It belongs to a call that nobody listens to.
+	if onlyOfCall(m) { // and nobody listens to the call
 		s.watch.Lost("deliver", mcp.Passed)
 		return
 	}
@@ -27,6 +26,13 @@ func (s *Session) route(m *mcp.Message) {
 	if m.Kind == mcp.Request {
 		s.unreachable(m.Call)
 	}
+}
+
+// onlyOfCall reports whether a message means nothing outside of its call.
+// News of lists and resources does, even where a server sends it on a call's
+// stream.
+func onlyOfCall(m *mcp.Message) bool {
+	return m.Within != 0 && (m.Method == mcp.Progress || m.Method == mcp.LogMessage)
 }
 
 // streamFor chooses the stream: the call's own, the standalone one, else any
@@ -41,7 +47,7 @@ func (s *Session) streamFor(m *mcp.Message) *Turn {
 	if s.standalone.carries() {
 		return s.standalone
 	}
-	if m.Kind != mcp.Request && m.Within != 0 {
+	if onlyOfCall(m) {
 		return nil
 	}
 	if s.recent.carries() {
