@@ -27,20 +27,20 @@ type Bridge struct {
 // conversation is a session at work: the core, its upstream and its timers.
 type conversation struct {
 	*Session
-	bridge    *Bridge
-	id        string
-	principal principal
-	wire      transports.Upstream
-	link      *Link
-	pair      mcp.Pair
-	opening   *mcp.Message // the initialize request as the client sent it
-	headers   headers
+	bridge  *Bridge
+	id      string
+	wire    transports.Upstream
+	link    *Link
+	pair    mcp.Pair
+	opening *mcp.Message // the initialize request as the client sent it
+	headers headers
 
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelFunc
 	work   sync.WaitGroup // goroutines of the conversation
 
 	mu        sync.Mutex
+	owner     owner
 	exchanges map[mcp.CallKey]*Exchange
 	listening *listener
 	timer     *time.Timer // of the session's Due
@@ -65,7 +65,7 @@ func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
 	c := &conversation{
 		bridge: b, id: rand.Text(), wire: b.Dial(), link: link,
 		Session:   NewSession(link, b.Observer, false),
-		principal: b.principalOf(x.Header),
+		owner:     b.ownerOf(x.Header),
 		exchanges: map[mcp.CallKey]*Exchange{},
 	}
 	c.headers.keep(x.Header, b.Credentials)
@@ -88,11 +88,11 @@ func (b *Bridge) admit(c *conversation) bool {
 
 // find returns the session of that id if it belongs to that principal. To
 // anybody else it does not exist.
-func (b *Bridge) find(x *transports.Exchange) *conversation {
+func (b *Bridge) find(ctx context.Context, x *transports.Exchange) *conversation {
 	b.mu.Lock()
 	c := b.sessions[x.Session]
 	b.mu.Unlock()
-	if c == nil || c.principal != b.principalOf(x.Header) {
+	if c == nil || !c.belongs(ctx, x.Header) {
 		return nil
 	}
 	return c

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 // headers holds the end-to-end headers that the client sent last, for the
@@ -13,7 +15,7 @@ type headers struct {
 	last http.Header
 }
 
-func (h *headers) keep(received http.Header, c Credentials) http.Header {
+func (h *headers) keep(received http.Header, c mcp.Credentials) http.Header {
 	end := endToEnd(received, c)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,11 +42,11 @@ var perHop = map[string]bool{
 
 var tracing = []string{"Traceparent", "Tracestate", "Baggage"}
 
-// endToEnd returns the headers that may reach the upstream. Only under Forward
-// are these the client's own: a header of any name may be a credential.
-func endToEnd(received http.Header, c Credentials) http.Header {
+// endToEnd returns the headers that may reach the upstream. Only the policy
+// "forward" lets through the client's own: a header of any name may be a credential.
+func endToEnd(received http.Header, c mcp.Credentials) http.Header {
 	out := http.Header{}
-	if c != Forward {
+	if c != mcp.CredentialsForward {
 		for _, name := range tracing {
 			if v := received.Values(name); len(v) > 0 {
 				out[name] = v

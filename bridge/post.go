@@ -14,7 +14,7 @@ var _ transports.Host = (*Bridge)(nil)
 
 // Post implements transports.Host.
 func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Reply {
-	c, reply := b.sessionOf(x)
+	c, reply := b.sessionOf(ctx, x)
 	if reply != nil {
 		return *reply
 	}
@@ -38,11 +38,11 @@ func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Re
 
 // sessionOf finds the session that an exchange names. It returns neither when
 // the exchange names none.
-func (b *Bridge) sessionOf(x *transports.Exchange) (*conversation, *transports.Reply) {
+func (b *Bridge) sessionOf(ctx context.Context, x *transports.Exchange) (*conversation, *transports.Reply) {
 	if x.Session == "" {
 		return nil, nil
 	}
-	c := b.find(x)
+	c := b.find(ctx, x)
 	if c == nil {
 		r := b.gone()
 		return nil, &r
@@ -118,8 +118,8 @@ func (b *Bridge) Malformed(_ context.Context, _ *transports.Exchange, f *mcp.Fau
 }
 
 // Listen implements transports.Host.
-func (b *Bridge) Listen(_ context.Context, x *transports.Exchange) transports.Reply {
-	c, reply := b.sessionOf(x)
+func (b *Bridge) Listen(ctx context.Context, x *transports.Exchange) transports.Reply {
+	c, reply := b.sessionOf(ctx, x)
 	if reply != nil {
 		return *reply
 	}
@@ -135,8 +135,8 @@ func (b *Bridge) Listen(_ context.Context, x *transports.Exchange) transports.Re
 }
 
 // End implements transports.Host.
-func (b *Bridge) End(_ context.Context, x *transports.Exchange) transports.Reply {
-	c, reply := b.sessionOf(x)
+func (b *Bridge) End(ctx context.Context, x *transports.Exchange) transports.Reply {
+	c, reply := b.sessionOf(ctx, x)
 	if reply != nil {
 		return *reply
 	}

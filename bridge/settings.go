@@ -21,7 +21,7 @@ type Settings struct {
 	// ClientVersions are the versions served to clients and UpstreamVersions
 	// those offered to the server, oldest first. Empty means the whole ladder.
 	ClientVersions, UpstreamVersions []mcp.Version
-	Credentials                      Credentials
+	Credentials                      mcp.Credentials
 	// RequestTimeout is how long the server may stay silent on a request,
 	// HandshakeTimeout how long a handshake may take in all, SessionTimeout how
 	// long a session may stay unused.
@@ -33,16 +33,6 @@ type Settings struct {
 	Log                                              zerolog.Logger
 }
 
-// Credentials says which of a client's headers reach the upstream.
-type Credentials string
-
-// The credential policies.
-const (
-	Forward Credentials = "forward" // the client's end-to-end headers, Authorization included
-	Static  Credentials = "static"  // only what the operator configured, and tracing
-	None    Credentials = "none"    // only tracing
-)
-
 func (s Settings) withDefaults() Settings {
 	if len(s.ClientVersions) == 0 {
 		s.ClientVersions = s.Ladder.Versions()
@@ -51,7 +41,7 @@ func (s Settings) withDefaults() Settings {
 		s.UpstreamVersions = s.Ladder.Versions()
 	}
 	if s.Credentials == "" {
-		s.Credentials = Forward
+		s.Credentials = mcp.CredentialsForward
 	}
 	for _, d := range []struct {
 		value    *time.Duration

@@ -15,7 +15,7 @@ type Config struct {
 
 	Upstream    string      // URL of the MCP server
 	Headers     http.Header // sent to the upstream with every request
-	Credentials Credentials
+	Credentials mcp.Credentials
 
 	ClientVersions  []mcp.Version // accepted downstream; empty means all
 	UpstreamVersion mcp.Version   // the only one offered upstream; "" means what the client asked for
@@ -33,17 +33,6 @@ type Config struct {
 	LogLevel  string
 	LogFormat LogFormat
 }
-
-// Credentials says whose credentials the upstream gets. The zero value lets
-// the static headers decide.
-type Credentials string
-
-// The sources of credentials for the upstream.
-const (
-	CredentialsForward Credentials = "forward" // the client's own
-	CredentialsStatic  Credentials = "static"  // those of the static headers
-	CredentialsNone    Credentials = "none"
-)
 
 // LogFormat is how the log is written. The zero value lets the terminal
 // decide.
@@ -83,22 +72,17 @@ func (c Config) AdminAddress() (addr string, ok bool) {
 
 // EffectiveCredentials returns whose credentials the upstream gets: a static
 // Authorization header replaces the client's, so then nothing is forwarded.
-func (c Config) EffectiveCredentials() Credentials {
+func (c Config) EffectiveCredentials() mcp.Credentials {
 	switch {
 	case c.Credentials != "":
 		return c.Credentials
 	case c.Headers.Get("Authorization") != "":
-		return CredentialsStatic
+		return mcp.CredentialsStatic
 	}
-	return CredentialsForward
+	return mcp.CredentialsForward
 }
 
 // The values that a configuration may name, the default first.
-
-// CredentialNames returns the sources of credentials.
-func CredentialNames() []string {
-	return []string{string(CredentialsForward), string(CredentialsStatic), string(CredentialsNone)}
-}
 
 // LogLevels returns the log levels.
 func LogLevels() []string { return []string{"info", "debug", "warn", "error"} }

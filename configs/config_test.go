@@ -113,15 +113,15 @@ func TestValidateReportsEverything(t *testing.T) {
 
 func TestEffectiveCredentials(t *testing.T) {
 	c := valid()
-	if got := c.EffectiveCredentials(); got != configs.CredentialsForward {
+	if got := c.EffectiveCredentials(); got != mcp.CredentialsForward {
 		t.Errorf("default = %s", got)
 	}
 	c.Headers.Set("Authorization", "x")
-	if got := c.EffectiveCredentials(); got != configs.CredentialsStatic {
+	if got := c.EffectiveCredentials(); got != mcp.CredentialsStatic {
 		t.Errorf("with a static header = %s", got)
 	}
-	c.Credentials = configs.CredentialsNone
-	if got := c.EffectiveCredentials(); got != configs.CredentialsNone {
+	c.Credentials = mcp.CredentialsNone
+	if got := c.EffectiveCredentials(); got != mcp.CredentialsNone {
 		t.Errorf("chosen = %s", got)
 	}
 }

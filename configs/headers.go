@@ -51,10 +51,10 @@ func (c Config) checkHeaders(p *Problems) {
 	if c.Credentials == "" {
 		return
 	}
-	p.oneOf("credentials", string(c.Credentials), CredentialNames())
-	if c.Headers.Get("Authorization") != "" && c.Credentials != CredentialsStatic {
+	p.oneOf("credentials", string(c.Credentials), mcp.CredentialNames())
+	if c.Headers.Get("Authorization") != "" && c.Credentials != mcp.CredentialsStatic {
 		p.add("credentials", "%q contradicts the static Authorization header; use %q, or leave the header out",
-			c.Credentials, CredentialsStatic)
+			c.Credentials, mcp.CredentialsStatic)
 	}
 }
 

@@ -50,6 +50,21 @@ type Fallback struct {
 	Declare bool
 }
 
+// Credentials says which of a client's headers reach the upstream.
+type Credentials string
+
+// The credential policies.
+const (
+	CredentialsForward Credentials = "forward" // the client's end-to-end headers, Authorization included
+	CredentialsStatic  Credentials = "static"  // only what the operator configured, and tracing
+	CredentialsNone    Credentials = "none"    // only tracing
+)
+
+// CredentialNames returns the policies a configuration may name.
+func CredentialNames() []string {
+	return names([]Credentials{CredentialsForward, CredentialsStatic, CredentialsNone})
+}
+
 // LossPolicy says what happens to a message that cannot be said whole in the
 // receiver's version.
 type LossPolicy string

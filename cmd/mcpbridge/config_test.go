@@ -133,7 +133,7 @@ func TestHeaderFile(t *testing.T) {
 	if err != nil || c.Headers.Get("Authorization") != "Bearer x" || c.Headers.Get("X-A") != "1" {
 		t.Errorf("headers %v, %v", c.Headers, err)
 	}
-	if got := c.EffectiveCredentials(); got != configs.CredentialsStatic {
+	if got := c.EffectiveCredentials(); got != mcp.CredentialsStatic {
 		t.Errorf("credentials %s", got)
 	}
 	write("# one\nX-A: 1\nsecret\n")

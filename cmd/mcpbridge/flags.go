@@ -55,7 +55,7 @@ func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
 	fs.StringVar(&f.streamableHTTP, "streamableHttp", "", "the same as --upstream `URL`")
 	fs.StringArrayVar(&f.headers, "header", nil, "`'NAME: VALUE'` to send to the upstream; can be repeated (a line each in the variable)")
 	fs.StringVar(&f.headerFile, "header-file", "", "`FILE` with such headers, one a line, # for comments; keeps secrets off the command line")
-	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(configs.CredentialNames())+" (default static with an Authorization header, else forward)")
+	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(mcp.CredentialNames())+" (default static with an Authorization header, else forward)")
 }
 
 func (f *serveFlags) defineTranslation(fs *pflag.FlagSet) {
@@ -83,7 +83,7 @@ func offerValues(cmd *cobra.Command) {
 		"elicitation-fallback": append(mcp.FallbackNames(), declare),
 		"inject-text":          mcp.InjectTextNames(),
 		"loss":                 mcp.LossNames(),
-		"credentials":          configs.CredentialNames(),
+		"credentials":          mcp.CredentialNames(),
 		"log-level":            configs.LogLevels(),
 		"log-format":           configs.LogFormats(),
 		"upstream-version":     versionNames(),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 const (
@@ -98,7 +99,7 @@ func (s *service) announce() {
 		return
 	}
 	msg := "other machines reach this endpoint, and through it the upstream"
-	if s.cfg.EffectiveCredentials() == configs.CredentialsStatic {
+	if s.cfg.EffectiveCredentials() == mcp.CredentialsStatic {
 		msg += " with the bridge's own credentials"
 	}
 	s.log.Warn().Str("listen", s.endpoint.listener.Addr().String()).Msg(msg)
