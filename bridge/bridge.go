@@ -32,6 +32,7 @@ type conversation struct {
 	wire    transports.Upstream
 	link    *Link
 	pair    mcp.Pair
+	piped   bool         // it lives on a pipe: no request may name it
 	opening *mcp.Message // the initialize request as the client sent it
 	headers headers
 
@@ -92,7 +93,7 @@ func (b *Bridge) find(ctx context.Context, x *transports.Exchange) *conversation
 	b.mu.Lock()
 	c := b.sessions[x.Session]
 	b.mu.Unlock()
-	if c == nil || !c.belongs(ctx, x.Header) {
+	if c == nil || c.piped || !c.belongs(ctx, x.Header) {
 		return nil
 	}
 	return c
@@ -159,13 +160,19 @@ func (c *conversation) end(why string) {
 		c.idle.Stop()
 	}
 	c.mu.Unlock()
-	c.Session.Close(why)
-	c.cancel()
+	effects := c.Session.Close(why)
 	c.work.Add(1)
 	go func() {
 		defer c.work.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
+		for _, e := range effects {
+			e.Msg.Header = c.headers.get()
+			if e.Msg.Method != mcp.Cancelled || c.wire.Send(ctx, e.Msg, transports.Outgoing{Receive: func(*mcp.Message) {}}) != nil {
+				break
+			}
+		}
+		c.cancel()
 		if err := c.wire.Close(ctx); err != nil {
 			c.bridge.Log.Debug().Err(err).Msg("closing the upstream session")
 		}

@@ -9,11 +9,24 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/negotiate"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/streamable"
 )
 
 // initialize opens a session: the handshake with the client ends here, and one
 // of the bridge's own with the server supplies what the client is told.
 func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.Message) transports.Reply {
+	c, answer, refusal := b.begin(ctx, x, m)
+	if refusal != nil {
+		return *refusal
+	}
+	stream := transports.NewStream(b.StreamBytes)
+	stream.Finish(answer)
+	return transports.Reply{Status: http.StatusOK, Header: http.Header{mcp.HeaderSession: {c.id}}, Stream: stream}
+}
+
+// begin opens a conversation and returns what to answer the client, or the
+// refusal.
+func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, *mcp.Message, *transports.Reply) {
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
 	requested := mcp.Version(m.Body.Text("protocolVersion"))
 	client := mcp.Peer{Version: negotiate.ForClient(requested, b.ClientVersions)}
@@ -26,24 +39,25 @@ func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.
 	}
 	b.Observer.Negotiated(mcp.Client, requested, client.Version)
 	c := b.newConversation(x)
-	c.opening = m
+	c.opening, c.piped = m, x.Transport != streamable.Name
+	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
 	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
 	defer cancel()
 	answer, err := c.open(ctx, client)
 	if err != nil {
-		c.cancel()
-		return b.unopened(m, err)
+		c.end("no session could be opened")
+		r := b.unopened(m, err)
+		return nil, nil, &r
 	}
 	if !b.admit(c) {
 		c.end("the bridge takes no more sessions")
-		return b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
+		r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
+		return nil, nil, &r
 	}
 	b.Log.Info().Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
 		Str("server_version", string(c.pair.Server)).Msg("session opened")
 	b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
-	stream := transports.NewStream(b.StreamBytes)
-	stream.Finish(answer)
-	return transports.Reply{Status: http.StatusOK, Header: http.Header{mcp.HeaderSession: {c.id}}, Stream: stream}
+	return c, answer, nil
 }
 
 // claim is what a peer calls itself, short enough for a log.
@@ -77,10 +91,7 @@ func (c *conversation) open(ctx context.Context, client mcp.Peer) (*mcp.Message,
 		return nil, err
 	}
 	c.Session.Build(c.bridge.Ladder, c.facing(client, server), c.bridge.Deps)
-	c.pair = mcp.Pair{
-		Client: client.Version, Server: server.Version,
-		ClientTransport: "streamable-http", ServerTransport: "streamable-http",
-	}
+	c.pair.Client, c.pair.Server = client.Version, server.Version
 	c.pair.ClientName, _ = client.Name()
 	c.pair.ServerName, _ = server.Name()
 	result.ID, result.Method = c.opening.ID, mcp.Initialize

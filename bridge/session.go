@@ -93,6 +93,18 @@ func (s *Session) Busy() bool {
 	return len(s.calls) > 0 || s.standalone.carries()
 }
 
+// InFlight reports whether a call with that id is under way.
+func (s *Session) InFlight(id mcp.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if c.turn != nil && c.id.Equal(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // Translate sends a message through the pipeline and returns what comes out
 // at the other end, without naming or routing it. Handshakes use it.
 func (s *Session) Translate(m *mcp.Message, to mcp.Side, now time.Time) *mcp.Message {
@@ -181,10 +193,16 @@ func (s *Session) unreachable(key mcp.CallKey) {
 }
 
 // Close ends the session toward the client: every open stream ends, and what
-// is still owed is answered with an error.
+// is still owed is answered with an error. The effects cancel upstream what is
+// under way there.
 func (s *Session) Close(why string) []Effect {
 	s.enter(s.now)
 	if !s.closed {
+		for _, key := range slices.Sorted(maps.Keys(s.upstream)) {
+			m := mcp.NewNotification(mcp.Cancelled, mcp.MustObject(`{"reason":"the client left"}`))
+			m.Body.Set("requestId", mcp.IntID(s.upstream[key]).Raw())
+			s.effect(Effect{Verb: Send, Msg: m})
+		}
 		for _, c := range s.inOrder() {
 			s.fail(c.key, mcp.Errorf(mcp.CodeInternal, "%s", why))
 		}

@@ -8,16 +8,19 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/streamable"
 )
 
 // Settings are what a Bridge is made of.
 type Settings struct {
 	Ladder rewrite.Ladder
 	// Dial opens a conversation with the upstream; it does no I/O yet.
-	Dial     func() transports.Upstream
-	Upstream string // the upstream's address without credentials, for messages
-	Deps     rewrite.Deps
-	Options  mcp.Options
+	Dial func() transports.Upstream
+	// UpstreamTransport is the name of its transport, for metrics.
+	UpstreamTransport string
+	Upstream          string // the upstream's address without credentials, for messages
+	Deps              rewrite.Deps
+	Options           mcp.Options
 	// ClientVersions are the versions served to clients and UpstreamVersions
 	// those offered to the server, oldest first. Empty means the whole ladder.
 	ClientVersions, UpstreamVersions []mcp.Version
@@ -42,6 +45,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Credentials == "" {
 		s.Credentials = mcp.CredentialsForward
+	}
+	if s.UpstreamTransport == "" {
+		s.UpstreamTransport = streamable.Name
 	}
 	for _, d := range []struct {
 		value    *time.Duration

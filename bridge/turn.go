@@ -11,8 +11,12 @@ type Turn struct {
 	Stream *transports.Stream
 	// Events says that the stream can carry more than answers.
 	Events  bool
-	pending int // calls that still owe this turn an answer
+	pending int  // calls that still owe this turn an answer
+	shared  bool // the stream outlives the calls: it is the client's only one
 }
+
+// NewSharedTurn returns the turn of a client with a single stream.
+func NewSharedTurn(s *transports.Stream) *Turn { return &Turn{Stream: s, Events: true, shared: true} }
 
 // NewTurn returns the turn of an exchange.
 func NewTurn(s *transports.Stream, events bool) *Turn { return &Turn{Stream: s, Events: events} }
@@ -23,7 +27,7 @@ func (t *Turn) carries() bool { return t != nil && t.Events && t.Stream.Open() }
 // answer pushes the answer of one call. The last one ends the stream in the
 // same moment, so that its writer knows that nothing follows.
 func (t *Turn) answer(m *mcp.Message) bool {
-	if t.pending--; t.pending > 0 {
+	if t.pending--; t.shared || t.pending > 0 {
 		return t.Stream.Push(m)
 	}
 	return t.Stream.Finish(m)
@@ -32,7 +36,7 @@ func (t *Turn) answer(m *mcp.Message) bool {
 // settle notes that one call gets no answer, and ends the stream after the
 // last.
 func (t *Turn) settle() {
-	if t.pending--; t.pending <= 0 {
+	if t.pending--; !t.shared && t.pending <= 0 {
 		t.Stream.End()
 	}
 }

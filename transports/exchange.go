@@ -13,7 +13,9 @@ type Exchange struct {
 	Session string      // the session id the client sent, or ""
 	Version string      // the protocol version header, or ""
 	Remote  string      // the client's address, for logs
-	Frame   *mcp.Frame  // the decoded body of a POST
+	// Transport is the name of the client's transport, for metrics.
+	Transport string
+	Frame     *mcp.Frame // the decoded body of a POST
 	// JSON and Events tell which response bodies the client accepts.
 	JSON, Events bool
 }

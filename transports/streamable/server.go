@@ -9,6 +9,9 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
+// Name is what metrics call this transport.
+const Name = "streamable-http"
+
 // ServerConfig holds the limits of a Server. Zero values mean the defaults.
 type ServerConfig struct {
 	MaxBody      int64         // bytes of a request body; default 64 MiB
@@ -105,11 +108,12 @@ func (s *Server) get(out *response, r *http.Request) {
 func incoming(r *http.Request) *transports.Exchange {
 	accept := r.Header.Values("Accept")
 	return &transports.Exchange{
-		Header:  r.Header,
-		Session: r.Header.Get(mcp.HeaderSession),
-		Version: r.Header.Get(mcp.HeaderVersion),
-		Remote:  r.RemoteAddr,
-		JSON:    acceptsJSON(accept),
-		Events:  acceptsEvents(accept).ok,
+		Header:    r.Header,
+		Session:   r.Header.Get(mcp.HeaderSession),
+		Version:   r.Header.Get(mcp.HeaderVersion),
+		Remote:    r.RemoteAddr,
+		Transport: Name,
+		JSON:      acceptsJSON(accept),
+		Events:    acceptsEvents(accept).ok,
 	}
 }

@@ -1,0 +1,139 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+var _ transports.PipeHost = (*Bridge)(nil)
+
+// pipeSession serves a client whose messages and answers share one pipe. The
+// pipe is the session: it opens with initialize and ends with the connection.
+type pipeSession struct {
+	bridge *Bridge
+	pipe   *transports.Pipe
+	turn   *Turn // every answer and everything else goes here
+
+	taking sync.Mutex // one frame after the other
+
+	mu     sync.Mutex
+	c      *conversation // nil before initialize
+	closed bool
+}
+
+// Attach implements transports.PipeHost.
+func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession {
+	return &pipeSession{bridge: b, pipe: p, turn: NewSharedTurn(p.Stream)}
+}
+
+// Take implements transports.PipeSession.
+func (s *pipeSession) Take(ctx context.Context, f *mcp.Frame, fault *mcp.Fault) transports.Reply {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	if fault != nil {
+		return s.bridge.refuse(http.StatusBadRequest, &fault.Error, fault.ID)
+	}
+	c := s.conversation()
+	in := negotiate.Inbound(f, s.bridge.rules(c))
+	if f.Batch {
+		s.bridge.Observer.Batched(mcp.Client, len(f.Items), in.Refusal == nil)
+	}
+	if in.Refusal != nil {
+		return s.bridge.refuse(http.StatusBadRequest, &in.Refusal.Error, in.Refusal.ID)
+	}
+	for _, e := range in.Errors {
+		s.pipe.Stream.Push(e)
+	}
+	for _, m := range in.Messages {
+		if r := s.takeOne(ctx, m); r.Status != http.StatusAccepted {
+			if !f.Batch {
+				return r
+			}
+			if r.Message != nil && !r.Message.ID.IsZero() {
+				s.pipe.Stream.Push(r.Message)
+			}
+		}
+	}
+	return transports.Reply{Status: http.StatusAccepted}
+}
+
+func (s *pipeSession) conversation() *conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c
+}
+
+func (s *pipeSession) takeOne(ctx context.Context, m *mcp.Message) transports.Reply {
+	accepted := transports.Reply{Status: http.StatusAccepted}
+	c := s.conversation()
+	opens := m.Kind == mcp.Request && m.Method == mcp.Initialize
+	switch {
+	case opens && c == nil:
+		return s.open(ctx, m)
+	case opens:
+		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "this connection is already initialized"), m.ID)
+	case c != nil:
+		return s.serve(c, m)
+	case m.Kind != mcp.Request:
+		// Nothing is known yet that it could be about.
+	case m.Method == mcp.Ping:
+		s.pipe.Stream.Push(m.Answer(mcp.NewObject()))
+	default:
+		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "not initialized: send initialize first"), m.ID)
+	}
+	return accepted
+}
+
+// open performs the handshake and puts the answer on the stream.
+func (s *pipeSession) open(ctx context.Context, m *mcp.Message) transports.Reply {
+	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, JSON: true, Events: true, Transport: s.pipe.Transport}
+	c, answer, refusal := s.bridge.begin(ctx, x, m)
+	if refusal != nil {
+		if refusal.Status == http.StatusOK {
+			s.pipe.Stream.Push(refusal.Message)
+			return transports.Reply{Status: http.StatusAccepted}
+		}
+		return *refusal
+	}
+	s.mu.Lock()
+	closed := s.closed
+	s.c = c
+	s.mu.Unlock()
+	if closed {
+		s.bridge.remove(c, "the client left")
+		return transports.Reply{Status: http.StatusAccepted}
+	}
+	s.pipe.Stream.Push(answer)
+	c.do(c.Session.Listen(s.turn, time.Now()))
+	return transports.Reply{Status: http.StatusAccepted}
+}
+
+// serve hands a message to the session. On one pipe two requests under way
+// with one id could not be told apart.
+func (s *pipeSession) serve(c *conversation, m *mcp.Message) transports.Reply {
+	if m.Kind == mcp.Request && c.Session.InFlight(m.ID) {
+		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "a request with the id %s is under way", m.ID), m.ID)
+	}
+	c.touch()
+	m.Header = c.headers.get()
+	c.take(m, s.turn, false)
+	return transports.Reply{Status: http.StatusAccepted}
+}
+
+// Close implements transports.PipeSession.
+func (s *pipeSession) Close() {
+	s.mu.Lock()
+	c := s.c
+	s.closed = true
+	s.mu.Unlock()
+	s.pipe.Stream.Abandon()
+	if c != nil {
+		s.bridge.remove(c, "the client left")
+	}
+}
