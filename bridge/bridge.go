@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -22,6 +23,8 @@ type Bridge struct {
 	closed   bool
 
 	health health
+	// pushless says that the upstream refused a standalone stream lately.
+	pushless atomic.Bool
 }
 
 // conversation is a session at work: the core, its upstream and its timers.
@@ -33,6 +36,7 @@ type conversation struct {
 	link    *Link
 	pair    mcp.Pair
 	piped   bool         // it lives on a pipe: no request may name it
+	events  bool         // the client takes more than answers
 	opening *mcp.Message // the initialize request as the client sent it
 	headers headers
 

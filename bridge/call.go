@@ -17,6 +17,7 @@ type Call struct {
 	turn   *Turn  // nil while parked
 	token  mcp.ID // the client's progress token, zero when it gave none
 
+	names   []int64 // the link's names of the requests that serve it
 	arrived time.Time
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/rewrite"
+	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // FromClient takes a message of the client. turn is where the answer of a
@@ -56,8 +57,12 @@ func (s *Session) Abandon(key mcp.CallKey, now time.Time) []Effect {
 // (basic/utilities/cancellation), so its share of the turn is settled.
 func (s *Session) drop(key mcp.CallKey) {
 	c := s.calls[key]
+	if c == nil {
+		return
+	}
 	delete(s.calls, key)
-	if c != nil && c.turn != nil {
+	s.link.release(c.names)
+	if c.turn != nil {
 		c.turn.settle()
 	}
 }
@@ -132,6 +137,14 @@ func (s *Session) matchProgress(m *mcp.Message) bool {
 // FromServer takes a message of the server. via is the call on whose stream it
 // came, zero for a standalone stream or a pipe.
 func (s *Session) FromServer(m *mcp.Message, via mcp.CallKey, now time.Time) []Effect {
+	effects, _ := s.Hear(m, via, now)
+	return effects
+}
+
+// Hear is FromServer for a reader that must not run ahead of the client. It
+// returns the stream to the client that the message went to, too, so that the
+// reader can wait for room there; nil when it went to none.
+func (s *Session) Hear(m *mcp.Message, via mcp.CallKey, now time.Time) ([]Effect, *transports.Stream) {
 	s.enter(now)
 	known := !s.closed
 	if !m.IsAnswer() {
@@ -153,7 +166,8 @@ func (s *Session) FromServer(m *mcp.Message, via mcp.CallKey, now time.Time) []E
 	if known {
 		s.toClient(m)
 	}
-	return s.leave()
+	pushed := s.pushed
+	return s.leave(), pushed
 }
 
 // matchResult finds the call that an answer of the server answers.

@@ -29,6 +29,11 @@ func (s *Session) exitServer(m *mcp.Message) {
 	case m.Kind == mcp.Request:
 		n := s.link.open(s, m.Call, m.Method)
 		s.upstream[m.Call] = n
+		if c := s.calls[m.Call]; c != nil {
+			c.names = append(c.names, n)
+		} else {
+			s.link.release([]int64{n})
+		}
 		m.ID = mcp.IntID(n)
 		setToken(m, m.ID)
 		s.send(m)
@@ -115,6 +120,7 @@ func (s *Session) exitAnswer(m *mcp.Message) {
 		return
 	}
 	delete(s.calls, m.Call)
+	s.link.release(c.names)
 	s.deliverAnswer(c, m)
 }
 
@@ -124,6 +130,7 @@ func (s *Session) deliverAnswer(c *Call, m *mcp.Message) {
 	if c.turn == nil {
 		return
 	}
+	s.pushed = c.turn.Stream
 	if c.turn.answer(m) {
 		s.watch.Sent(mcp.Client, m.Kind, m.Method)
 	} else {

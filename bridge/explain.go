@@ -26,8 +26,10 @@ func (b *Bridge) explain(err error) *mcp.Error {
 		e := mcp.Errorf(mcp.CodeInternal, "the upstream server answered with HTTP status %d %s instead of a JSON-RPC message", refusal.Status, http.StatusText(refusal.Status))
 		e.Data = mcp.Raw(`{"status":` + strconv.Itoa(refusal.Status) + `}`)
 		return e
-	case errors.Is(err, errSilent), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errSilent):
 		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s", b.RequestTimeout)
+	case errors.Is(err, context.DeadlineExceeded): // only a handshake has a deadline
+		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s", b.HandshakeTimeout)
 	case errors.Is(err, transports.ErrSessionGone):
 		return mcp.Errorf(mcp.CodeInternal, "the upstream server lost the session, and the new one too")
 	case errors.Is(err, transports.ErrNoAnswer):

@@ -39,7 +39,7 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 	}
 	b.Observer.Negotiated(mcp.Client, requested, client.Version)
 	c := b.newConversation(x)
-	c.opening, c.piped = m, x.Transport != streamable.Name
+	c.opening, c.piped, c.events = m, x.Transport != streamable.Name, x.Events
 	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
 	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
 	defer cancel()
@@ -86,6 +86,7 @@ func peerObject(m *mcp.Message, member string) *mcp.Object {
 // open performs the handshake with the server and returns the result for the
 // client.
 func (c *conversation) open(ctx context.Context, client mcp.Peer) (*mcp.Message, error) {
+	b := c.bridge
 	server, result, early, err := c.handshake(ctx, client)
 	if err != nil {
 		return nil, err
@@ -100,10 +101,24 @@ func (c *conversation) open(ctx context.Context, client mcp.Peer) (*mcp.Message,
 		return nil, mcp.Errorf(mcp.CodeInternal, "the handshake has no answer")
 	}
 	answer.Body.Set("protocolVersion", mcp.Quote(string(client.Version)))
+	if !c.events || b.pushless.Load() {
+		promiseNothing(answer.Body.Object("capabilities"))
+	}
 	for _, m := range early {
 		c.receive(m, 0)
 	}
 	return answer, nil
+}
+
+// promiseNothing takes out of a server's capabilities what it could not keep:
+// news that no stream would carry.
+func promiseNothing(capabilities *mcp.Object) {
+	for _, name := range []string{"tools", "prompts", "resources"} {
+		if c := capabilities.Object(name); c != nil {
+			c.Delete("listChanged")
+			c.Delete("subscribe")
+		}
+	}
 }
 
 // handshake offers versions to the server until it agrees to one. early is
@@ -174,6 +189,7 @@ func (c *conversation) offer(ctx context.Context, client mcp.Peer, o negotiate.O
 // else the server sent along with it.
 func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool) (answer *mcp.Message, others []*mcp.Message, err error) {
 	n := c.link.open(nil, 0, m.Method)
+	c.link.release([]int64{n})
 	defer c.link.close(n)
 	m.ID = mcp.IntID(n)
 	setToken(m, m.ID)

@@ -12,7 +12,10 @@ import (
 type Link struct {
 	mu    sync.Mutex
 	next  int64
-	calls map[int64]linkCall
+	calls map[int64]linkCall // requests that await an answer
+	// tokens are the requests whose progress may still come: for as long as the
+	// client's call lasts, which may be longer than one request.
+	tokens map[int64]linkCall
 }
 
 type linkCall struct {
@@ -22,7 +25,7 @@ type linkCall struct {
 }
 
 // NewLink returns a link on which nothing is under way.
-func NewLink() *Link { return &Link{calls: map[int64]linkCall{}} }
+func NewLink() *Link { return &Link{calls: map[int64]linkCall{}, tokens: map[int64]linkCall{}} }
 
 // open names a request that is about to go to the server. The name serves as
 // its id and as its progress token.
@@ -31,10 +34,22 @@ func (l *Link) open(s *Session, key mcp.CallKey, method string) int64 {
 	defer l.mu.Unlock()
 	l.next++
 	l.calls[l.next] = linkCall{session: s, key: key, method: method}
+	l.tokens[l.next] = l.calls[l.next]
 	return l.next
 }
 
-func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) {
+// release forgets the names that a call had.
+func (l *Link) release(names []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range names {
+		delete(l.tokens, n)
+	}
+}
+
+func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) { return l.find(l.calls, id) }
+
+func (l *Link) find(in map[int64]linkCall, id mcp.ID) (linkCall, int64, bool) {
 	n, ok := id.Int()
 	if !ok {
 		// A server may spell a number its own way: 7.0 for 7, or "7", which
@@ -50,7 +65,7 @@ func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c, ok := l.calls[n]
+	c, ok := in[n]
 	return c, n, ok
 }
 
@@ -82,7 +97,11 @@ func (l *Link) Owner(m *mcp.Message) (*Session, mcp.CallKey) {
 			return nil, 0
 		}
 	}
-	c, _, _ := l.lookup(id)
+	in := l.calls
+	if !m.IsAnswer() {
+		in = l.tokens
+	}
+	c, _, _ := l.find(in, id)
 	return c.session, c.key
 }
 

@@ -29,6 +29,7 @@ func (c *conversation) listen() bool {
 		return l != nil && !l.refused()
 	}
 	l := &listener{open: make(chan struct{})}
+	l.ctx, l.replace = context.WithCancel(c.ctx)
 	c.listening = l
 	c.work.Add(1)
 	c.mu.Unlock()
@@ -45,6 +46,9 @@ func (c *conversation) listen() bool {
 
 // listener is one attempt to have a standalone stream, reconnects included.
 type listener struct {
+	ctx     context.Context // ends with the conversation, or when another takes its place
+	replace context.CancelFunc
+
 	once sync.Once
 	open chan struct{} // closed when the stream is there or is known not to be
 	mu   sync.Mutex
@@ -68,40 +72,45 @@ func (l *listener) refused() bool {
 // it ends, with growing pauses while it brings nothing.
 func (c *conversation) keepListening(l *listener) {
 	defer c.work.Done()
+	defer l.replace()
 	defer l.settle(false)
 	pause := reconnectMin
-	for c.ctx.Err() == nil {
-		err := c.wire.Listen(c.ctx, transports.Outgoing{
-			Open: func() { l.settle(false) },
+	for l.ctx.Err() == nil {
+		err := c.wire.Listen(l.ctx, transports.Outgoing{
+			Open: func() {
+				c.bridge.pushless.Store(false)
+				l.settle(false)
+			},
 			Receive: func(m *mcp.Message) {
 				pause = reconnectMin
 				c.receive(m, 0)
 			},
 		})
-		if errors.Is(err, transports.ErrNoStream) || c.listenerReplaced(l) {
+		if l.ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, transports.ErrNoStream) {
+			c.bridge.pushless.Store(true)
 			l.settle(true)
 			return
 		}
-		if err != nil && c.ctx.Err() == nil {
+		if err != nil {
 			c.bridge.Log.Debug().Err(err).Msg("the upstream's standalone stream ended")
 		}
-		if !pauseFor(c.ctx, pause) {
+		if !pauseFor(l.ctx, pause) {
 			return
 		}
 		pause = min(2*pause, reconnectMax)
 	}
 }
 
-func (c *conversation) listenerReplaced(l *listener) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listening != l
-}
-
 // relisten opens the standalone stream of a new upstream session.
 func (c *conversation) relisten() {
 	c.mu.Lock()
-	c.listening = nil
+	if c.listening != nil {
+		c.listening.replace()
+		c.listening = nil
+	}
 	c.mu.Unlock()
 	c.listen()
 }

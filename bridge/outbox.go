@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -10,6 +11,7 @@ import (
 // for it. It is bounded: news of the same thing replaces older news.
 type outbox struct {
 	items []held
+	bytes int
 }
 
 type held struct {
@@ -19,6 +21,7 @@ type held struct {
 
 const (
 	outboxLimit = 256
+	outboxBytes = 1 << 20 // nothing is added above it
 	// outboxWait is how long a question waits for a stream to the client.
 	outboxWait = 30 * time.Second
 )
@@ -31,10 +34,11 @@ func (o *outbox) add(m *mcp.Message, now time.Time) bool {
 	} else if o.replaces(m) {
 		return true
 	}
-	if len(o.items) >= outboxLimit {
+	if len(o.items) >= outboxLimit || o.bytes >= outboxBytes {
 		return false
 	}
 	o.items = append(o.items, h)
+	o.bytes += m.Size()
 	return true
 }
 
@@ -63,6 +67,7 @@ func (o *outbox) take(questions bool) []*mcp.Message {
 			continue
 		}
 		out = append(out, h.m)
+		o.bytes -= h.m.Size()
 	}
 	o.items = keep
 	return out
@@ -72,7 +77,8 @@ func (o *outbox) take(questions bool) []*mcp.Message {
 func (o *outbox) remove(key mcp.CallKey) bool {
 	for i, h := range o.items {
 		if h.m.Kind == mcp.Request && h.m.Call == key {
-			o.items = append(o.items[:i], o.items[i+1:]...)
+			o.items = slices.Delete(o.items, i, i+1)
+			o.bytes -= h.m.Size()
 			return true
 		}
 	}

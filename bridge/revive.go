@@ -10,16 +10,19 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
-// revival counts the upstream sessions that a conversation has had.
+// revival counts the attempts to replace a conversation's upstream session.
 type revival struct {
-	mu    sync.Mutex
-	count int
+	mu     sync.Mutex
+	count  int
+	failed error // of the last attempt: since then there is no session
 }
 
-func (r *revival) generation() int {
+// now returns the generation of the upstream session, and whether there is
+// one.
+func (r *revival) now() (generation int, lost bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.count
+	return r.count, r.failed != nil
 }
 
 // stateLost says that a new upstream session is not what the client was told
@@ -29,19 +32,25 @@ type stateLost struct{ what string }
 func (e *stateLost) Error() string { return "the new upstream session differs in its " + e.what }
 
 // revive opens a new upstream session in place of the one of that generation.
-// Concurrent callers share one. What a client set up in the old session, its
-// log level and its subscriptions, is set up again. basic/transports "Session
-// Management": on 404 the client starts a new session.
-func (c *conversation) revive(ctx context.Context, generation int) error {
+// Concurrent callers share one attempt and its outcome.
+func (c *conversation) revive(generation int) error {
 	r := &c.revival
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count != generation {
-		return nil
+	if r.count == generation {
+		r.failed = c.reopen()
+		r.count++
 	}
+	return r.failed
+}
+
+// reopen opens a new upstream session. What a client set up in the old one,
+// its log level and its subscriptions, is set up again. basic/transports
+// "Session Management": on 404 the client starts a new session.
+func (c *conversation) reopen() error {
 	c.bridge.Log.Info().Str("upstream", c.bridge.Upstream).Msg("the upstream lost the session; opening a new one")
 	c.wire.Reset()
-	ctx, cancel := context.WithTimeout(ctx, c.bridge.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(c.ctx, c.bridge.HandshakeTimeout)
 	defer cancel()
 	client, server := c.Session.Peers()
 	fresh, early, err := c.again(ctx, client)
@@ -51,7 +60,6 @@ func (c *conversation) revive(ctx context.Context, generation int) error {
 	if what := difference(server, fresh); what != "" {
 		return &stateLost{what: what}
 	}
-	r.count++
 	c.do(c.Session.Withdraw(time.Now()))
 	c.announceAgain()
 	for _, m := range early {

@@ -66,6 +66,7 @@ func (s *Session) push(t *Turn, m *mcp.Message) {
 		q.turn = t
 	}
 	t.Stream.Push(m)
+	s.pushed = t.Stream
 	s.watch.Sent(mcp.Client, m.Kind, m.Method)
 }
 
@@ -103,18 +104,13 @@ func (s *Session) Listen(t *Turn, now time.Time) []Effect {
 	return s.leave()
 }
 
-// Stream returns the stream to which what a server sends for a call goes, or
-// what it sends for none when key is zero, so that its reader can wait for
-// room. It is nil when there is none.
+// Stream returns the stream that a call is answered on, nil when there is
+// none.
 func (s *Session) Stream(key mcp.CallKey) *transports.Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.standalone
-	if c := s.calls[key]; c != nil {
-		t = c.turn
+	if c := s.calls[key]; c != nil && c.turn != nil {
+		return c.turn.Stream
 	}
-	if t == nil {
-		return nil
-	}
-	return t.Stream
+	return nil
 }

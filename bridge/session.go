@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/rewrite"
+	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // Session is one conversation of a client: its calls, the questions it is
@@ -34,8 +35,11 @@ type Session struct {
 	outbox     outbox
 	closed     bool
 
-	now     time.Time // of the entry in progress
-	effects []Effect  // of the entry in progress
+	// Of the entry in progress: its time, what is left to do after it, and the
+	// stream to the client that it pushed to last.
+	now     time.Time
+	effects []Effect
+	pushed  *transports.Stream
 }
 
 // NewSession returns a session between two peers over a link. ready says that
@@ -73,7 +77,7 @@ func (s *Session) newKey() mcp.CallKey {
 // enter locks the session for one step.
 func (s *Session) enter(now time.Time) {
 	s.mu.Lock()
-	s.now, s.effects = now, nil
+	s.now, s.effects, s.pushed = now, nil, nil
 }
 
 // leave unlocks the session and returns what is left to do.
@@ -212,6 +216,9 @@ func (s *Session) Close(why string) []Effect {
 		}
 		for _, n := range s.upstream {
 			s.link.close(n)
+		}
+		for _, c := range s.calls { // parked, or kept by a stage
+			s.link.release(c.names)
 		}
 	}
 	return s.leave()

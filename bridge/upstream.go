@@ -101,9 +101,10 @@ func (c *conversation) run(x *Exchange, m *mcp.Message) {
 	c.mu.Lock()
 	delete(c.exchanges, x.Key)
 	c.mu.Unlock()
+	aborted := x.ctx.Err() != nil
 	x.cancel()
 	close(x.done)
-	if err != nil && c.ctx.Err() == nil {
+	if err != nil && !aborted {
 		c.failed(x.Key, m, err)
 	}
 }
@@ -115,12 +116,13 @@ var errSilent = errors.New("the upstream did not answer in time")
 // server provably did not execute, because it had lost the session, is sent
 // once more in a new one.
 func (c *conversation) request(x *Exchange, m *mcp.Message) error {
-	generation := c.revival.generation()
-	err := c.attempt(x, m)
-	if !errors.Is(err, transports.ErrSessionGone) {
-		return err
+	generation, lost := c.revival.now()
+	if !lost {
+		if err := c.attempt(x, m); !errors.Is(err, transports.ErrSessionGone) {
+			return err
+		}
 	}
-	if err := c.revive(x.ctx, generation); err != nil {
+	if err := c.revive(generation); err != nil {
 		return err
 	}
 	return c.attempt(x, m)
@@ -179,10 +181,9 @@ func (c *conversation) await(s *transports.Stream) {
 }
 
 // hear hands a message of the server to the session, and returns the stream
-// that it may have filled.
+// that it went to.
 func (c *conversation) hear(m *mcp.Message, via mcp.CallKey) *transports.Stream {
-	stream := c.Session.Stream(via)
-	effects := c.Session.FromServer(m, via, time.Now())
+	effects, stream := c.Session.Hear(m, via, time.Now())
 	c.bridge.health.answered(time.Now())
 	if len(effects) > 0 {
 		c.work.Add(1)
@@ -203,14 +204,6 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	b := c.bridge
 	b.Observer.Failed(mcp.Server, reasonOf(err))
 	b.Log.Warn().Err(err).Str("message", m.String()).Str("upstream", b.Upstream).Msg("a request failed upstream")
-	if errors.Is(err, errSilent) {
-		params := mcp.NewObject()
-		params.Set("requestId", m.ID.Raw())
-		params.Set("reason", mcp.Quote("timeout"))
-		if err := c.tell(mcp.NewNotification(mcp.Cancelled, params)); err != nil {
-			c.failedNotice(m, err)
-		}
-	}
 	stream := c.Session.Stream(key)
 	var lost *stateLost
 	var refusal *mcp.Refusal
@@ -225,6 +218,19 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 		stream.Refuse(relay(refusal))
 	}
 	c.do(c.Session.Fail(key, b.explain(err), time.Now()))
+	if errors.Is(err, errSilent) { // only now: a silent server may not take this either
+		c.giveUp(m)
+	}
+}
+
+// giveUp tells the server that nobody waits for a request any more.
+func (c *conversation) giveUp(m *mcp.Message) {
+	params := mcp.NewObject()
+	params.Set("requestId", m.ID.Raw())
+	params.Set("reason", mcp.Quote("timeout"))
+	if err := c.tell(mcp.NewNotification(mcp.Cancelled, params)); err != nil {
+		c.failedNotice(m, err)
+	}
 }
 
 func asksToAuthenticate(r *mcp.Refusal) bool {

@@ -136,7 +136,7 @@ func (a *Array) size() int {
 	if a.raw != nil && !a.changed() {
 		return len(a.raw)
 	}
-	n := 2
+	n := 2 - min(1, len(a.items)) // brackets; the first has no comma
 	for i := range a.items {
 		n++
 		if child := a.items[i].node; child != nil {

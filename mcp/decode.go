@@ -25,6 +25,10 @@ type Item struct {
 	Fault   *Fault
 }
 
+// maxItems bounds a batch while decoding: an element takes far more memory
+// than the two bytes that it may be long.
+const maxItems = 10_000
+
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Decode reads a frame. It validates every byte, so that later readers may
@@ -39,10 +43,16 @@ func Decode(b []byte) (*Frame, *Fault) {
 	if !raw.IsArray() {
 		return &Frame{Items: []Item{decodeItem(raw)}}, nil
 	}
-	list, _ := ParseArray(raw)
 	f := &Frame{Batch: true}
-	for i := range list.Len() {
-		f.Items = append(f.Items, decodeItem(list.At(i)))
+	for i := space(raw, 1); raw[i] != ']'; {
+		if len(f.Items) == maxItems {
+			return nil, &Fault{Error: *Errorf(CodeInvalidRequest, "the batch has more than %d elements", maxItems)}
+		}
+		end := skip(raw, i)
+		f.Items = append(f.Items, decodeItem(raw[i:end]))
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
 	}
 	return f, nil
 }
@@ -69,37 +79,47 @@ func DecodeMessage(b []byte) (*Message, error) {
 }
 
 // salvageID looks for a top-level id in a body that is no valid JSON, so that
-// the answer can name the request. Only an id before the damage is found.
-func salvageID(b []byte) ID {
+// the answer can name the request. Only an id before the damage is found, and
+// none where a second one, or a response, makes it unclear whose id it is.
+func salvageID(b []byte) (found ID) {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return ID{}
 	}
 	for i = space(b, i+1); i < len(b) && b[i] == '"'; {
 		keyEnd, err := validateString(b, i)
-		if err != nil {
-			return ID{}
+		colon := space(b, keyEnd)
+		if err != nil || colon >= len(b) || b[colon] != ':' {
+			return found
 		}
 		key := Raw(b[i:keyEnd])
-		colon := space(b, keyEnd)
-		if colon >= len(b) || b[colon] != ':' {
+		isID := key.Is("id")
+		if key.Is("result") || key.Is("error") || isID && !found.IsZero() {
 			return ID{}
 		}
 		start := space(b, colon+1)
 		end, err := validate(b, start)
 		if err != nil {
-			return ID{}
+			return found
 		}
-		if key.Is("id") && utf8.Valid(b[start:end]) {
-			id, _ := ParseID(b[start:end])
-			return id
+		if isID && whole(b, start, end) {
+			found, _ = ParseID(b[start:end])
 		}
 		if i = space(b, end); i >= len(b) || b[i] != ',' {
-			return ID{}
+			return found
 		}
 		i = space(b, i+1)
 	}
-	return ID{}
+	return found
+}
+
+// whole reports whether the id in b[start:end] is all of what its sender
+// wrote. A number at the end of the text may lack digits.
+func whole(b []byte, start, end int) bool {
+	if b[start] == '"' {
+		return utf8.Valid(b[start:end])
+	}
+	return end < len(b) && bytes.IndexByte([]byte(",} \n\t\r"), b[end]) >= 0
 }
 
 // envelope is the outermost object of a message, its members by exact name.
@@ -120,7 +140,7 @@ func openEnvelope(o *Object) envelope {
 			if !key.Is(f.name) {
 				continue
 			}
-			if *f.slot != nil {
+			if *f.slot != nil && e.duplicate != "id" {
 				e.duplicate = f.name
 			}
 			*f.slot = val
@@ -141,10 +161,16 @@ func decodeItem(raw Raw) Item {
 		return Item{Message: m}
 	}
 	f := &Fault{Error: *Errorf(CodeInvalidRequest, "%s", problem)}
-	if e.duplicate != "id" {
+	if e.duplicate != "id" && !e.answers() {
 		f.ID, _ = ParseID(e.id)
 	}
 	return Item{Fault: f}
+}
+
+// answers reports whether the message was to be a response. Its id is then a
+// request of the other side, which an answer to it must not name.
+func (e envelope) answers() bool {
+	return e.method == nil && (e.result != nil || e.failure != nil)
 }
 
 // message checks the envelope and returns the message, or what is wrong.
@@ -179,7 +205,7 @@ func (e envelope) call() (*Message, string) {
 		}
 	}
 	// An empty array is how some languages write an empty object.
-	if e.params == nil || e.params.IsNull() || string(e.params.Compact()) == "[]" {
+	if e.params == nil || e.params.IsNull() || e.params.IsArray() && string(e.params.Compact()) == "[]" {
 		return m, ""
 	}
 	if m.Body, ok = ParseObject(e.params); !ok {

@@ -32,7 +32,7 @@ func equivalentObjects(a, b Raw) bool {
 	}
 	byName := make(map[string]Raw, y.Len())
 	y.Each(func(name string, v Raw) bool { byName[name] = v; return true })
-	same := len(byName) == y.Len()
+	same := len(byName) == y.Len() && x.Duplicate() == ""
 	x.Each(func(name string, v Raw) bool {
 		other, ok := byName[name]
 		same = same && ok && Equivalent(v, other)
@@ -65,11 +65,11 @@ func decimal(r Raw) string {
 	whole, frac, _ := strings.Cut(mantissa, ".")
 	exp := 0
 	if expText != "" {
-		n, err := strconv.Atoi(expText)
+		n, err := strconv.ParseInt(expText, 10, 32) // far from where sums overflow
 		if err != nil {
 			return string(r) // beyond any exponent we could compare
 		}
-		exp = n
+		exp = int(n)
 	}
 	digits := strings.TrimLeft(whole+frac, "0")
 	exp -= len(frac)

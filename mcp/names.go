@@ -23,6 +23,7 @@ const (
 	TasksResult          = "tasks/result"
 	TasksList            = "tasks/list"
 	TasksCancel          = "tasks/cancel"
+	TasksStatus          = "notifications/tasks/status"
 	Discover             = "server/discover"
 	Listen               = "subscriptions/listen"
 
@@ -47,6 +48,7 @@ const (
 	MetaLogLevel       = MetaPrefix + "logLevel"
 	MetaSubscriptionID = MetaPrefix + "subscriptionId"
 	MetaServerInfo     = MetaPrefix + "serverInfo"
+	MetaRelatedTask    = MetaPrefix + "related-task"
 )
 
 // Headers of the HTTP transports.

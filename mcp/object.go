@@ -289,7 +289,7 @@ func (o *Object) size() int {
 	if o.raw != nil && !o.changed() {
 		return len(o.raw)
 	}
-	n := 2
+	n := 2 - min(1, len(o.members)) // brackets; the first has no comma
 	for i := range o.members {
 		n += len(o.members[i].key) + 2
 		if child := o.members[i].node; child != nil {

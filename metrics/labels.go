@@ -24,7 +24,7 @@ func methods() []string {
 		mcp.ResourcesSubscribe, mcp.ResourcesUnsubscribe,
 		mcp.Complete, mcp.SetLevel,
 		mcp.CreateMessage, mcp.Elicit, mcp.RootsList,
-		mcp.TasksGet, mcp.TasksResult, mcp.TasksList, mcp.TasksCancel,
+		mcp.TasksGet, mcp.TasksResult, mcp.TasksList, mcp.TasksCancel, mcp.TasksStatus,
 		mcp.Discover, mcp.Listen,
 		mcp.Cancelled, mcp.Progress, mcp.LogMessage,
 		mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged,

@@ -15,6 +15,7 @@ import (
 type Handshake struct {
 	speaks []mcp.Version // versions that may be offered, oldest first
 	known  []mcp.Version // versions that are understood when the server names one
+	asked  mcp.Version   // by the client
 	tried  []mcp.Version
 	offer  Offer
 	listed bool // a version that the server named has been tried
@@ -39,10 +40,11 @@ type Verdict struct {
 // or, failing that, ever older versions of offers. known lists all versions
 // of the bridge; both are sorted, oldest first.
 func NewHandshake(first mcp.Version, offers, known []mcp.Version) *Handshake {
+	h := &Handshake{speaks: offers, known: known, asked: first, offer: Offer{Version: first}}
 	if !slices.Contains(offers, first) {
-		first = nearest(first, offers)
+		h.offer.Version = nearest(first, offers)
 	}
-	return &Handshake{speaks: offers, known: known, offer: Offer{Version: first}}
+	return h
 }
 
 // nearest returns the newest of versions that is not newer than v, else the
@@ -72,7 +74,7 @@ func (h *Handshake) Answered(m *mcp.Message) Verdict {
 	}
 	v := mcp.Version(m.Body.Text("protocolVersion"))
 	if !v.IsDate() {
-		return Verdict{Fault: Unsupported(h.offer.Version, h.known)}
+		return Verdict{Fault: Unsupported(h.asked, h.known)}
 	}
 	// A date nobody knows is treated as the nearest older revision: the
 	// server would rather be understood than hung up on.

@@ -22,13 +22,21 @@ const (
 // Change is one thing that a revision changed, by name.
 type Change struct {
 	Name  string // verb first; metric label and log field
-	Doc   string // what it does and why, ending in its source
+	Doc   string // what it does and why, for users
 	Class Class
+	// Source is where the specification says so: a page, a schema type, a SEP.
+	Source string
+	// Loss says what the receiver will not see; empty means nothing is lost.
+	Loss string
 
 	// Upgrade and Downgrade edit a message on its way to a newer and to an
 	// older receiver, whoever sends. Repair edits what a sender got wrong.
 	// They are idempotent.
 	Upgrade, Downgrade, Repair func(*Edit)
+	// Check takes out of a message what a receiver that knows the revision
+	// could not read under the names that it gave meaning to. It belongs to
+	// repairs, and runs for every receiver at or above the revision.
+	Check func(*Edit)
 
 	// Stage makes the memory of a conversation change, one for each session.
 	Stage func(Facing, Deps) Stage

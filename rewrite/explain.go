@@ -79,10 +79,10 @@ func clip(s string, n int) string {
 }
 
 // appendNotes adds explanations to a tool result. Other results have no place
-// for them, and an error is the server's own word.
-func appendNotes(m *mcp.Message, notes []mcp.Raw) {
+// for them, and an error is the server's own word. It reports whether it did.
+func appendNotes(m *mcp.Message, notes []mcp.Raw) bool {
 	if m.Kind != mcp.Result || m.Method != mcp.ToolsCall {
-		return
+		return false
 	}
 	content := m.Body.Array("content")
 	if content == nil {
@@ -92,4 +92,5 @@ func appendNotes(m *mcp.Message, notes []mcp.Raw) {
 	for _, note := range notes {
 		content.AddObject(textBlock(note))
 	}
+	return true
 }

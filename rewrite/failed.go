@@ -18,6 +18,7 @@ type failedElicitation struct {
 
 type waiting struct {
 	request  *mcp.Message
+	form     bool // an accept carries content (client/elicitation "Response Actions")
 	deadline time.Time
 }
 
@@ -33,7 +34,7 @@ func (s *failedElicitation) ToClient(m *mcp.Message, out *Out) {
 			s.cancel(m, out)
 			return
 		}
-		w := waiting{request: m}
+		w := waiting{request: m, form: m.Body == nil || m.Body.Text("mode") != "url"}
 		if s.timeout > 0 {
 			w.deadline = out.Now.Add(s.timeout)
 		}
@@ -53,6 +54,10 @@ func (s *failedElicitation) ToServer(m *mcp.Message, out *Out) {
 	}
 	delete(s.waiting, m.Call)
 	if m.Kind != mcp.Failure || m.Code() != mcp.CodeMethodNotFound {
+		if m.Kind == mcp.Result && w.form && m.Body.Text("action") == "accept" && !m.Body.Has("content") {
+			m.Body.Set("content", mcp.Raw("{}"))
+			out.Rewritten()
+		}
 		out.Forward(m)
 		return
 	}

@@ -34,6 +34,9 @@ func definition(tr traveller, m *mcp.Message) string {
 	if tr.method == mcp.Initialize && !m.Body.Has("protocolVersion") { // the handshake completes it
 		return ""
 	}
+	if v, _ := m.Body.Get("arguments"); v.IsArray() { // the server's to judge
+		return ""
+	}
 	switch m.Kind {
 	case mcp.Request, mcp.Notification:
 		return requests[tr.method]

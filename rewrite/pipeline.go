@@ -51,6 +51,7 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 	p.facing = f
 	repairs, stages := l.repairs(f, d)
 	newer := l[max(client, server)+1:].downgrades(f.Options)
+	p.add(step{toServer: l[:server+1].checks()})
 	p.add(step{toClient: repairs})
 	p.add(stages...)
 	p.add(step{toClient: newer})
@@ -65,7 +66,21 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 	}
 	p.add(step{toServer: newer})
 	p.add(step{toServer: repairs})
+	p.add(step{toClient: l[:client+1].checks()})
 	return p
+}
+
+// checks returns the checks for a receiver that knows these rungs.
+func (l Ladder) checks() []namedEdit {
+	var edits []namedEdit
+	for _, r := range l {
+		for _, c := range r.Changes {
+			if c.Check != nil {
+				edits = append(edits, namedEdit{c.Name, c.Check})
+			}
+		}
+	}
+	return edits
 }
 
 // downgrades returns what takes these rungs' news out of a message, newest

@@ -12,16 +12,49 @@ func rev20241105() Revision {
 		Traits:  mcp.Traits{Opening: mcp.Initialize, Sessions: true},
 		Changes: []Change{
 			{
+				Name: "mend-content", Class: Repair, Repair: mendContent,
+				Doc:    "Makes content blocks of what some servers put in a tool result instead: a string, a single object, text that is no string, blocks of a type that no revision knows.",
+				Source: "schema CallToolResult.content",
+			},
+			{
 				Name: "fill-content", Class: Repair, Repair: fillContent,
-				Doc: "Gives a tool result without a content array an empty one, as every revision requires it. Schema: CallToolResult.content.",
+				Doc:    "Gives a tool result without a content array an empty one: every revision requires it.",
+				Source: "schema CallToolResult.content",
+			},
+			{
+				Name: "mend-nulls", Class: Repair, Repair: mendNulls,
+				Doc:    "Writes a null list as an empty one and removes optional members that are null, for which strict clients drop the whole answer.",
+				Source: "schema ListToolsResult and its like",
+			},
+			{
+				Name: "mend-arguments", Class: Repair, Repair: mendArguments,
+				Doc:    "Writes empty arguments as an object where a client wrote an empty array, and leaves out arguments that are null.",
+				Source: "schema CallToolRequest.params.arguments",
+			},
+			{
+				Name: "mend-schemas", Class: Repair, Repair: mendSchemas,
+				Doc:    "Gives a tool the object schema that every revision requires of its input, and writes true and false among the properties of a schema as objects.",
+				Source: "schema Tool.inputSchema; server/tools \"Tool\"",
+			},
+			{
+				Name: "mend-audience", Class: Repair, Repair: mendAudience,
+				Doc:    "Removes values of audience that no revision knows, for which clients reject the whole answer.",
+				Source: "schema Annotations.audience", Loss: "the unknown value",
+			},
+			{
+				Name: "mend-capabilities", Class: Repair, Repair: mendCapabilities,
+				Doc:    "Writes a capability that is true as an empty object, and removes one that is no object otherwise.",
+				Source: "schema ClientCapabilities, ServerCapabilities",
 			},
 			{
 				Name: "drop-empty-cursor", Class: Repair, Repair: dropEmptyCursor,
-				Doc: `Removes nextCursor "" and null from a list: clients take them for one more page and never end. server/utilities/pagination "Response Format".`,
+				Doc:    `Removes nextCursor "" and null from a list: clients take them for one more page and never end.`,
+				Source: "server/utilities/pagination \"Response Format\"",
 			},
 			{
 				Name: "answer-undeclared-lists", Class: Repair, Stage: newEmptyLists,
-				Doc: "Answers a list request for a capability the server did not declare with an empty list: many clients ask regardless and take -32601 for a failed connection. basic/lifecycle \"Capability Negotiation\".",
+				Doc:    "Answers a list request for a capability the server did not declare with an empty list: many clients ask regardless and take -32601 for a failed connection.",
+				Source: "basic/lifecycle \"Capability Negotiation\"",
 			},
 		},
 	}

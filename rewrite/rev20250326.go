@@ -16,11 +16,33 @@ func rev20250326() Revision {
 		Changes: []Change{
 			{
 				Name: "degrade-audio", Class: Breaking, Downgrade: degradeAudio,
-				Doc: "Turns an audio block of a tool result or prompt into an embedded resource with the same bytes; refuses it in sampling, where no block could hold it. Schema: AudioContent.",
+				Doc:    "Turns an audio block of a tool result or prompt into an embedded resource with the same bytes; refuses it in sampling, where no block could hold it.",
+				Source: "schema AudioContent", Loss: "audio is a resource; in sampling an error",
+			},
+			{
+				Name: "drop-tool-annotations", Class: Additive, Downgrade: dropToolAnnotations,
+				Doc:    "Removes the hints of tools.",
+				Source: "schema ToolAnnotations", Loss: "hints",
+			},
+			{
+				Name: "check-tool-annotations", Class: Repair, Check: checkToolAnnotations,
+				Doc:    "Removes annotations of a tool that the schema does not allow, for which clients reject the whole list; older servers use the name for other things.",
+				Source: "schema ToolAnnotations",
+			},
+			{
+				Name: "drop-progress-message", Class: Additive, Downgrade: dropProgressMessage,
+				Doc:    "Removes the message of a progress notification.",
+				Source: "schema ProgressNotification.params.message", Loss: "the message",
+			},
+			{
+				Name: "check-progress-message", Class: Repair, Check: checkProgressMessage,
+				Doc:    "Removes a message of a progress notification that is no string.",
+				Source: "schema ProgressNotification.params.message",
 			},
 			{
 				Name: "translate-completions", Class: Breaking, Downgrade: dropCompletions, Upgrade: addCompletions,
-				Doc: "Removes the completions capability for clients that do not know it, and adds it for newer clients of a server that has prompts or resources, since completion was not gated before. server/utilities/completion \"Capabilities\".",
+				Doc:    "Removes the completions capability for clients that do not know it, and adds it for newer clients of a server that has prompts or resources, since completion was not gated before.",
+				Source: "server/utilities/completion \"Capabilities\"",
 			},
 		},
 	}
@@ -77,7 +99,7 @@ func addCompletions(e *Edit) {
 		return
 	}
 	c := e.Msg.Body.Object("capabilities")
-	if c == nil || c.Object("completions") != nil || !c.Has("prompts") && !c.Has("resources") {
+	if c == nil || c.Has("completions") || !c.Has("prompts") && !c.Has("resources") {
 		return
 	}
 	c.Set("completions", mcp.Raw("{}"))

@@ -1,6 +1,10 @@
 package rewrite
 
-import "github.com/mcpbridge/mcpbridge/mcp"
+import (
+	"slices"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
 
 const v20251125 mcp.Version = "2025-11-25"
 
@@ -11,19 +15,140 @@ func rev20251125() Revision {
 			Opening: mcp.Initialize, Sessions: true, VersionHeader: true,
 			Priming: true, IDlessErrors: true,
 		},
-		Changes: []Change{
-			{
-				Name: "collapse-capabilities", Class: Breaking, Downgrade: collapseCapabilities, Upgrade: dropTasks,
-				Doc: "Cuts elicitation and sampling down to what the older peer can read, and hides tasks from and of peers that do not have them. Schema: ClientCapabilities, ServerCapabilities.",
-			},
-			{
-				Name: "trim-implementation", Class: Breaking, Downgrade: trimImplementation,
-				Doc: "Removes description, icons and websiteUrl from clientInfo and serverInfo; some older peers fail on a member they do not know. Schema: Implementation; SEP-973.",
-			},
-			{
-				Name: "withhold-newer-elicitation", Class: Breaking, Lacks: needsNewerElicitation,
-				Doc: "Counts a question that an older client could not show, one by URL or with a choice of several values, as a capability that the client lacks. client/elicitation \"Elicitation Requests\"; SEP-1036, SEP-1330.",
-			},
+		Changes: slices.Concat(peers(), forms(), samplings(), tasks()),
+	}
+}
+
+// peers lists what the revision changed in handshakes and presentation.
+func peers() []Change {
+	return []Change{
+		{
+			Name: "collapse-capabilities", Class: Breaking, Downgrade: collapseCapabilities, Upgrade: dropTasks,
+			Doc:    "Cuts elicitation and sampling down to what the older peer can read, and hides tasks from and of peers that do not have them.",
+			Source: "schema ClientCapabilities, ServerCapabilities",
+		},
+		{
+			Name: "trim-implementation", Class: Breaking, Downgrade: trimImplementation,
+			Doc:    "Removes description, icons and websiteUrl from clientInfo and serverInfo; some older peers fail on a member they do not know.",
+			Source: "schema Implementation; SEP-973", Loss: "description, icons and site of a peer",
+		},
+		{
+			Name: "drop-icons", Class: Additive, Downgrade: dropIcons,
+			Doc:    "Removes icons of tools, resources, templates, prompts and resource links.",
+			Source: "schema Icons; SEP-973", Loss: "icons",
+		},
+		{
+			Name: "check-icons", Class: Repair, Check: checkIcons,
+			Doc:    "Removes icons that the schema does not allow, for which clients reject the whole list.",
+			Source: "schema Icons; SEP-973",
+		},
+		{
+			Name: "name-schema-dialect", Class: Breaking, Upgrade: nameDialect,
+			Doc:    "Names draft-07 as the dialect of a schema of an older server that uses what 2020-12 reads otherwise.",
+			Source: "basic \"JSON Schema Usage\"; SEP-1613",
+		},
+		{
+			Name: "drop-bare-cancellation", Class: Breaking, Downgrade: dropBareCancel,
+			Doc:    "Drops notifications/cancelled without a request: older peers cannot read it.",
+			Source: "schema CancelledNotification.params.requestId",
+		},
+	}
+}
+
+// forms lists what the revision changed in elicitation.
+func forms() []Change {
+	return []Change{
+		{
+			Name: "withhold-newer-elicitation", Class: Breaking, Lacks: needsNewerElicitation,
+			Doc:    "Counts a question that an older client could not show, one by URL or with a choice of several values, as a capability that the client lacks.",
+			Source: "client/elicitation \"Elicitation Requests\"; SEP-1036, SEP-1330", Loss: "the question, unless the fallback explains it",
+		},
+		{
+			Name: "name-enum-titles", Class: Breaking, Downgrade: nameEnums,
+			Doc:    "Writes a titled choice of an elicitation form as enum and enumNames; left as oneOf an older client would show free text.",
+			Source: "schema TitledSingleSelectEnumSchema; SEP-1330",
+		},
+		{
+			Name: "drop-form-extras", Class: Additive, Downgrade: dropFormExtras,
+			Doc:    "Removes the mode of an elicitation form and the dialect of its schema.",
+			Source: "schema ElicitRequestFormParams",
+		},
+		{
+			Name: "drop-elicitation-complete", Class: Breaking, Downgrade: dropElicitationComplete,
+			Doc:    "Drops notifications/elicitation/complete.",
+			Source: "client/elicitation \"Completion Notifications\"",
+		},
+		{
+			Name: "explain-required-urls", Class: Breaking, Downgrade: explainURLs,
+			Doc:    "Appends the URLs of error -32042 to its message, which is all that older clients show.",
+			Source: "client/elicitation \"URL Elicitation Required Error\"",
+		},
+	}
+}
+
+// samplings lists what the revision changed in sampling.
+func samplings() []Change {
+	return []Change{
+		{
+			Name: "withhold-sampling-tools", Class: Breaking, Downgrade: dropNoTools, Lacks: needsSamplingTools,
+			Doc:    "Counts a sampling request with tools as a capability that an older client lacks; tools that the model may not use anyway are removed.",
+			Source: "client/sampling \"Tools in Sampling\"; SEP-1577",
+		},
+		{
+			Name: "split-sampling-content", Class: Breaking, Downgrade: splitSamplingContent,
+			Doc:    "Splits a sampling message of several blocks into messages of one.",
+			Source: "schema SamplingMessage; SEP-1577",
+		},
+		{
+			Name: "join-sampling-content", Class: Breaking, Downgrade: joinSamplingContent,
+			Doc:    "Joins the blocks of a sampling answer into one, since an older server reads only one.",
+			Source: "schema CreateMessageResult; SEP-1577", Loss: "blocks that are no text",
+		},
+		{
+			Name: "unwrap-sampling-content", Class: Repair, Repair: unwrapSamplingContent,
+			Doc:    "Writes a sampling answer of one block as that block: servers that gave the model no tools mostly read nothing else.",
+			Source: "schema CreateMessageResult; SEP-1577",
+		},
+		{
+			Name: "drop-sampling-meta", Class: Additive, Downgrade: dropSamplingMeta,
+			Doc:    "Removes _meta of sampling messages.",
+			Source: "schema SamplingMessage._meta", Loss: "_meta of a message",
+		},
+	}
+}
+
+// tasks lists what the revision changed by adding tasks.
+func tasks() []Change {
+	return []Change{
+		{
+			Name: "drive-required-tasks", Class: Breaking, Stage: newDriving,
+			Doc:    "Runs a tool that its server only runs as a task, for a client that has no tasks: asks for the task, waits for it, and answers the call with its result.",
+			Source: "basic/utilities/tasks \"Tool-Level Negotiation\"",
+		},
+		{
+			Name: "drop-tool-execution", Class: Additive, Downgrade: dropExecution,
+			Doc:    "Removes execution of tools.",
+			Source: "schema ToolExecution", Loss: "whether a tool may run as a task",
+		},
+		{
+			Name: "check-tool-execution", Class: Breaking, Upgrade: dropExecution,
+			Doc:    "Removes what an older server calls execution of a tool: it cannot run tasks, and newer clients would refuse to call the tool without.",
+			Source: "schema ToolExecution",
+		},
+		{
+			Name: "strip-task-augmentation", Class: Breaking, Downgrade: stripTask, Upgrade: stripTask,
+			Doc:    "Removes the wish to run a request as a task, which a peer without tasks answers as usual.",
+			Source: "basic/utilities/tasks \"Task Support and Handling\"",
+		},
+		{
+			Name: "refuse-tasks", Class: Breaking, Downgrade: refuseTasks, Upgrade: refuseTasks,
+			Doc:    "Answers requests about tasks with -32601 where one side has none.",
+			Source: "basic/utilities/tasks \"Capabilities\"",
+		},
+		{
+			Name: "drop-task-status", Class: Breaking, Downgrade: dropTaskStatus, Upgrade: dropTaskStatus,
+			Doc:    "Drops notifications/tasks/status where one side has no tasks.",
+			Source: "basic/utilities/tasks \"Task Status Notification\"",
 		},
 	}
 }

@@ -22,6 +22,10 @@ func titleToAnnotation(e *Edit, tool *mcp.Object) {
 	if !ok {
 		return
 	}
+	if !title.IsString() {
+		e.remove(tool, "title")
+		return
+	}
 	annotations := tool.Object("annotations")
 	if annotations == nil {
 		annotations = mcp.NewObject()
@@ -39,7 +43,7 @@ func titleToDescription(e *Edit, item *mcp.Object) {
 	if !ok {
 		return
 	}
-	if !item.Has("description") {
+	if title.IsString() && !item.Has("description") {
 		item.Set("description", title)
 	}
 	e.remove(item, "title")

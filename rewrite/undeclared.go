@@ -52,7 +52,9 @@ func (s *undeclared) ToClient(m *mcp.Message, out *Out) {
 	}
 	if notes := s.notes[m.Call]; m.IsAnswer() && notes != nil {
 		delete(s.notes, m.Call)
-		appendNotes(m, notes)
+		if appendNotes(m, notes) {
+			out.Rewritten()
+		}
 	}
 	out.Forward(m)
 }
@@ -78,6 +80,9 @@ func (s *undeclared) missing(m *mcp.Message) string {
 		if !c.Declares("sampling") {
 			return "sampling"
 		}
+		if needs := needsSamplingTools(m); needs != "" && !c.Declares("sampling", "tools") {
+			return needs
+		}
 	case mcp.RootsList:
 		if !c.Declares("roots") {
 			return "roots"
@@ -90,8 +95,12 @@ func (s *undeclared) missing(m *mcp.Message) string {
 // would be honest but an error.
 func (s *undeclared) answer(m *mcp.Message, feature string, out *Out) {
 	if m.Method != mcp.Elicit {
+		code := mcp.CodeMethodNotFound
+		if feature == "sampling.tools" {
+			code = mcp.CodeInvalidParams
+		}
 		out.FellBack(feature, string(mcp.FallbackError))
-		out.Answer(m.Refuse(mcp.Errorf(mcp.CodeMethodNotFound, "the client did not declare the capability %s", feature)))
+		out.Answer(m.Refuse(mcp.Errorf(code, "the client did not declare the capability %s", feature)))
 		return
 	}
 	action := s.f.Options.Fallback.Action

@@ -56,10 +56,12 @@ func (s *wrapping) learn(tool *mcp.Object, out *Out) {
 }
 
 // needsWrapping: before 2026-07-28 the root type must be exactly "object".
-// null is no schema at all.
+// true and false are schemas, other values are none.
 func needsWrapping(schema mcp.Raw) bool {
-	o, ok := mcp.ParseObject(schema)
-	return !schema.IsNull() && (!ok || o.Text("type") != "object")
+	if o, ok := mcp.ParseObject(schema); ok {
+		return o.Text("type") != "object"
+	}
+	return string(schema) == "true" || string(schema) == "false"
 }
 
 // wrap: once a tool's schema is wrapped every value of it is, objects too. A
@@ -100,6 +102,8 @@ func wrapSchema(schema mcp.Raw) mcp.Raw {
 			inner.Delete("$schema")
 		}
 		schema = rebase(inner.Raw(), 0)
+	} else if asObject := map[string]mcp.Raw{"true": mcp.Raw("{}"), "false": mcp.Raw(`{"not":{}}`)}[string(schema)]; asObject != nil {
+		schema = asObject
 	}
 	properties := mcp.NewObject()
 	properties.Set("result", schema)

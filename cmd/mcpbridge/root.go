@@ -16,6 +16,6 @@ protocol version; the bridge translates, and counts what it changed.`,
 	}
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	root.AddCommand(newServeCommand(p), newVersionCommand(p))
+	root.AddCommand(newServeCommand(p), newDemoCommand(p), newVersionCommand(p))
 	return root
 }

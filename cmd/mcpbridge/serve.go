@@ -68,8 +68,8 @@ func newLog(cfg configs.Config, p process) zerolog.Logger {
 	}
 	out := p.err
 	if format == configs.LogConsole {
-		_, plain := p.lookup("NO_COLOR")
-		out = zerolog.ConsoleWriter{Out: p.err, NoColor: plain || !p.terminal, TimeFormat: "15:04:05"}
+		noColor, _ := p.lookup("NO_COLOR") // an empty one counts as none (no-color.org)
+		out = zerolog.ConsoleWriter{Out: p.err, NoColor: noColor != "" || !p.terminal, TimeFormat: "15:04:05"}
 	}
 	level, err := zerolog.ParseLevel(cfg.LogLevel)
 	if err != nil { // the configuration was checked

@@ -12,6 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "write the outputs of golden transcripts anew")
 
+// Updating reports whether tests should write what they would compare.
+func Updating() bool { return *update }
+
 // Run plays every transcript below dir, each as a subtest, with the ladder of
 // its setup out of ladders; the standard one is always there.
 func Run(t *testing.T, dir string, ladders map[string]rewrite.Ladder, d rewrite.Deps) {
