@@ -21,8 +21,10 @@ type Bridge struct {
 	mu       sync.Mutex
 	sessions map[string]*conversation
 	closed   bool
+	work     sync.WaitGroup // conversations that have not ended
 
 	health health
+	shared *share // nil unless all sessions share the upstream conversation
 	// pushless says that the upstream refused a standalone stream lately.
 	pushless atomic.Bool
 }
@@ -37,6 +39,7 @@ type conversation struct {
 	pair    mcp.Pair
 	piped   bool         // it lives on a pipe: no request may name it
 	events  bool         // the client takes more than answers
+	mute    bool         // it must not be asked anything
 	opening *mcp.Message // the initialize request as the client sent it
 	headers headers
 
@@ -61,18 +64,25 @@ type conversation struct {
 func New(s Settings) *Bridge {
 	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}}
 	_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
+	if b.Shared {
+		b.shared = newShare(b, b.Dial())
+	}
 	return b
 }
 
 // newConversation makes a conversation that is in no table yet.
 func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
-	link := NewLink()
 	c := &conversation{
-		bridge: b, id: rand.Text(), wire: b.Dial(), link: link,
-		Session:   NewSession(link, b.Observer, false),
+		bridge: b, id: rand.Text(),
 		owner:     b.ownerOf(x.Header),
 		exchanges: map[mcp.CallKey]*Exchange{},
 	}
+	if b.shared != nil {
+		c.wire, c.link = b.shared.join(c), b.shared.link
+	} else {
+		c.wire, c.link = b.Dial(), NewLink()
+	}
+	c.Session = NewSession(c.link, b.Observer, false)
 	c.headers.keep(x.Header, b.Credentials)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
@@ -139,8 +149,9 @@ func (b *Bridge) Close(ctx context.Context) error {
 		for _, c := range all {
 			b.remove(c, "the bridge is shutting down")
 		}
-		for _, c := range all {
-			c.work.Wait()
+		b.work.Wait()
+		if b.shared != nil {
+			_ = b.shared.end(ctx) // it is over either way
 		}
 	}()
 	select {
@@ -165,9 +176,10 @@ func (c *conversation) end(why string) {
 	}
 	c.mu.Unlock()
 	effects := c.Session.Close(why)
-	c.work.Add(1)
+	c.bridge.work.Add(1)
 	go func() {
-		defer c.work.Done()
+		defer c.bridge.work.Done()
+		defer c.work.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		for _, e := range effects {
@@ -222,5 +234,9 @@ func (c *conversation) expire() { c.do(c.Session.Expire(time.Now())) }
 
 // facing is what the pipeline is built from.
 func (c *conversation) facing(client, server mcp.Peer) rewrite.Facing {
-	return rewrite.Facing{Client: client, Server: server, Options: c.bridge.Options}
+	o := c.bridge.Options
+	if c.mute {
+		o.Fallback.Declare = false
+	}
+	return rewrite.Facing{Client: client, Server: server, Options: o}
 }

@@ -41,6 +41,7 @@ type Exchange struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	sent   chan struct{} // closed when the request has been written
+	heard  chan struct{} // closed when its answer is with the session
 	done   chan struct{} // closed when the exchange is over
 	own    time.Duration // spent on the request by the bridge itself
 }

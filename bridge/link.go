@@ -85,6 +85,20 @@ func (l *Link) Busy() int {
 	return len(l.calls)
 }
 
+// Only returns the session of the only request under way to the server, nil
+// when there is none or more than one.
+func (l *Link) Only() *Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.calls) != 1 {
+		return nil
+	}
+	for _, c := range l.calls {
+		return c.session
+	}
+	return nil
+}
+
 // Owner returns the session and call that a message from the server belongs
 // to: of an answer the request it answers, of progress the call that owns the
 // token, of a subscription's notice the call that subscribed. The session is

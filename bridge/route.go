@@ -104,6 +104,19 @@ func (s *Session) Listen(t *Turn, now time.Time) []Effect {
 	return s.leave()
 }
 
+// Streams returns the streams on which calls under way are answered.
+func (s *Session) Streams() []*transports.Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*transports.Stream
+	for _, c := range s.calls {
+		if c.turn != nil {
+			out = append(out, c.turn.Stream)
+		}
+	}
+	return out
+}
+
 // Stream returns the stream that a call is answered on, nil when there is
 // none.
 func (s *Session) Stream(key mcp.CallKey) *transports.Stream {

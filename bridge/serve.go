@@ -41,7 +41,9 @@ func (c *conversation) take(m *mcp.Message, turn *Turn, batched bool) {
 		c.complete()
 		return
 	}
-	c.complete()
+	if m.Kind != mcp.Request || m.Method != mcp.Ping {
+		c.complete()
+	}
 	key, effects := c.Session.FromClient(m, turn, time.Now())
 	c.do(effects)
 	if batched && m.Kind == mcp.Request {
@@ -59,7 +61,7 @@ func (c *conversation) inTurn(key mcp.CallKey, method string) {
 	until := x.sent
 	switch method {
 	case mcp.SetLevel, mcp.ResourcesSubscribe, mcp.ResourcesUnsubscribe:
-		until = x.done
+		until = x.heard // not done: its stream may be full until all is dispatched
 	}
 	select {
 	case <-until:

@@ -16,6 +16,8 @@ type Settings struct {
 	Ladder rewrite.Ladder
 	// Dial opens a conversation with the upstream; it does no I/O yet.
 	Dial func() transports.Upstream
+	// Shared lets all sessions use one conversation with the upstream.
+	Shared bool
 	// UpstreamTransport is the name of its transport, for metrics.
 	UpstreamTransport string
 	Upstream          string // the upstream's address without credentials, for messages

@@ -80,7 +80,7 @@ func (c *conversation) exchange(key mcp.CallKey) *Exchange {
 // reads the server's stream for as long as that is open.
 func (c *conversation) launch(e Effect) {
 	m := e.Msg
-	x := &Exchange{Key: m.Call, own: time.Since(e.since), sent: make(chan struct{}), done: make(chan struct{})}
+	x := &Exchange{Key: m.Call, own: time.Since(e.since), sent: make(chan struct{}), heard: make(chan struct{}), done: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -135,7 +135,7 @@ func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
 	defer cancel(nil)
 	answered := false
 	err := c.wire.Send(ctx, m, transports.Outgoing{
-		Sent: x.written,
+		Sent: func() { closeOnce(x.sent) }, // again after a retry
 		Receive: func(r *mcp.Message) {
 			silence.Reset(c.bridge.RequestTimeout)
 			began := time.Now()
@@ -146,6 +146,7 @@ func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
 			answered = true
 			c.kept.note(m, r)
 			full := c.hear(r, x.Key)
+			closeOnce(x.heard)
 			c.bridge.Observer.Worked(m.Method, x.own+time.Since(began))
 			c.await(full)
 		},
@@ -161,12 +162,12 @@ func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
 	return err
 }
 
-// written notes that the request is on its way; again after a retry.
-func (x *Exchange) written() {
+// closeOnce closes a channel that one goroutine closes, maybe again.
+func closeOnce(c chan struct{}) {
 	select {
-	case <-x.sent:
+	case <-c:
 	default:
-		close(x.sent)
+		close(c)
 	}
 }
 
@@ -209,9 +210,10 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	var refusal *mcp.Refusal
 	switch {
 	case errors.As(err, &lost):
-		if stream != nil {
-			stream.Refuse(b.gone())
+		for _, s := range c.Session.Streams() {
+			s.Refuse(b.gone())
 		}
+		c.Session.Close("the upstream lost the session") // and with it what was under way there
 		b.remove(c, "the upstream lost the session")
 		return
 	case errors.As(err, &refusal) && asksToAuthenticate(refusal) && stream != nil:
