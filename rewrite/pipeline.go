@@ -53,7 +53,6 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 	newer := l[max(client, server)+1:].downgrades(f.Options)
 	p.add(step{toServer: l[:server+1].checks()})
 	p.add(step{toClient: repairs})
-	p.add(stages...)
 	p.add(step{toClient: newer})
 	if client < server {
 		for i := server; i > client; i-- {
@@ -64,6 +63,7 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 			p.add(l[i].steps(f, d, false)...)
 		}
 	}
+	p.add(stages...)
 	p.add(step{toServer: newer})
 	p.add(step{toServer: repairs})
 	p.add(step{toClient: l[:client+1].checks()})
