@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -136,7 +137,8 @@ func TestDecodeMessage(t *testing.T) {
 		`[]`: mcp.CodeInvalidRequest, `[{"jsonrpc":"2.0","id":1,"method":"x"}]`: mcp.CodeInvalidRequest,
 	} {
 		m, err := mcp.DecodeMessage([]byte(text))
-		if e, ok := err.(*mcp.Error); !ok || e.Code != code || m != nil {
+		var e *mcp.Error
+		if !errors.As(err, &e) || e.Code != code || m != nil {
 			t.Errorf("%q: %v, %v", text, m, err)
 		}
 	}

@@ -69,7 +69,8 @@ func TestTypedGet(t *testing.T) {
 			t.Errorf("%s is opened as an array", name)
 		}
 	}
-	if o.Object("o") == nil || o.Object("o") != o.Object("o") || o.Array("l") == nil || o.Array("l") != o.Array("l") {
+	child, list := o.Object("o"), o.Array("l")
+	if child == nil || child != o.Object("o") || list == nil || list != o.Array("l") {
 		t.Error("a child is opened twice")
 	}
 }

@@ -179,3 +179,22 @@ func FuzzParseRaw(f *testing.F) {
 		}
 	})
 }
+
+// Values end where they end, whatever stands behind them.
+func TestValueEnds(t *testing.T) {
+	for n := range 12 {
+		value := `"` + strings.Repeat(`\\`, n) + `\"]}` + strings.Repeat(`\\`, n) + `"`
+		for _, space := range []string{"", " ", "\n", "\t", "\r", "\r\n \t"} {
+			for _, v := range []string{value, `-1.5e+3`, `true`, `null`, `[` + space + `]`, `{` + value + `:[{}]}`} {
+				o := object(t, `{`+value+space+`:`+space+v+space+`,`+space+`"z"`+space+`:`+space+v+space+`}`)
+				name, _ := raw(t, value).Text()
+				first, _ := o.Get(name)
+				second, _ := o.Get("z")
+				list := array(t, `[`+space+v+space+`,`+space+v+space+`]`)
+				if o.Len() != 2 || string(first) != v || string(second) != v || list.Len() != 2 || string(list.At(0)) != v || string(list.At(1)) != v {
+					t.Fatalf("%q in %s and %s", v, o.Raw(), list.Raw())
+				}
+			}
+		}
+	}
+}

@@ -91,6 +91,7 @@ func TestPolicyNames(t *testing.T) {
 		{mcp.InjectTextNames(), []string{"missing", "unless-equivalent", "never"}},
 		{mcp.FallbackNames(), []string{"explain", "cancel", "decline", "error"}},
 		{mcp.LossNames(), []string{"pass", "refuse"}},
+		{mcp.CredentialNames(), []string{"forward", "static", "none"}}, // decision 9
 	} {
 		if !slices.Equal(tc.got, tc.want) {
 			t.Errorf("%q; want %q", tc.got, tc.want)

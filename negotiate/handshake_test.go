@@ -32,17 +32,22 @@ func offered(o negotiate.Offer) string {
 	return string(o.Version)
 }
 
+// hear tells a handshake one answer.
+func hear(t testing.TB, h *negotiate.Handshake, a answer) negotiate.Verdict {
+	t.Helper()
+	if a.status != 0 {
+		return h.Refused(&mcp.Refusal{Status: a.status, Header: http.Header{}, Body: []byte(a.body)})
+	}
+	return h.Answered(decode(t, a.body))
+}
+
 // talk feeds answers to a handshake until it ends or the answers do. It
 // returns the offers that were made and the last verdict.
 func talk(t testing.TB, h *negotiate.Handshake, answers []answer) (offers []string, last negotiate.Verdict) {
 	t.Helper()
 	offers = []string{offered(h.First())}
 	for i, a := range answers {
-		if a.status != 0 {
-			last = h.Refused(&mcp.Refusal{Status: a.status, Header: http.Header{}, Body: []byte(a.body)})
-		} else {
-			last = h.Answered(decode(t, a.body))
-		}
+		last = hear(t, h, a)
 		if last.Next == nil {
 			if i != len(answers)-1 {
 				t.Errorf("the handshake ends after %d of %d answers", i+1, len(answers))
@@ -85,7 +90,7 @@ func fieldReports() []conversation {
 		{"report 7, between", "2025-11-25", []answer{agrees("2025-04-01")}, "2025-11-25", "2025-03-26"},
 		{"report 7, newer", "2025-03-26", []answer{agrees("2025-12-31")}, "2025-03-26", "2025-11-25"},
 		{"report 8", "2025-03-26", []answer{agrees("2024-11-05")}, "2025-03-26", "2024-11-05"},
-		{"report 9", "2025-11-25", []answer{refuses(400, `{"error":{"code":-32020,"message":"Unsupported MCP-Protocol-Version ..."}}`), agrees("2025-11-25")},
+		{"report 9, to initialize", "2025-11-25", []answer{refuses(400, `{"error":{"code":-32020,"message":"Unsupported MCP-Protocol-Version ..."}}`), agrees("2025-11-25")},
 			"2025-11-25 2025-11-25+header", "2025-11-25"},
 		{"report 14", "2025-11-25", []answer{refuses(400, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Unsupported protocol version: 2026-07-28 (supported versions: 2025-11-25, 2025-06-18)"},"id":null}`), agrees("2025-06-18")},
 			"2025-11-25 2025-06-18", "2025-06-18"},
@@ -111,12 +116,14 @@ func decisions() []conversation {
 		{"data before message", "2025-11-25", []answer{says(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"not 2025-06-18","data":{"expected":"2025-03-26"}}}`), agrees("2025-03-26")}, "2025-11-25 2025-03-26", "2025-03-26"},
 		{"newer than asked", "2024-11-05", []answer{supported(`"2025-06-18","2025-03-26"`), agrees("2025-06-18")}, "2024-11-05 2025-06-18", "2025-06-18"},
 		{"only unknown dates", "2025-06-18", []answer{supported(`"2026-07-28","2024-10-07"`), agrees("2025-03-26")}, "2025-06-18 2025-03-26", "2025-03-26"},
-		{"listed once, then down", "2025-11-25", []answer{supported(`"2025-03-26"`), supported(`"2025-06-18"`), supported(`"2025-06-18"`)}, "2025-11-25 2025-03-26 2024-11-05", ""},
-		{"newer listed, then down", "2024-11-05", slices.Repeat([]answer{supported(`"2025-06-18"`)}, 3), "2024-11-05 2025-06-18 2025-03-26", ""},
+		{"listed once, then down, then up", "2025-11-25", slices.Concat([]answer{supported(`"2025-03-26"`)}, slices.Repeat([]answer{supported(`"2025-06-18"`)}, 3)), "2025-11-25 2025-03-26 2024-11-05 2025-06-18", ""},
+		{"newer listed, then down, then up", "2024-11-05", slices.Repeat([]answer{supported(`"2025-06-18"`)}, 4), "2024-11-05 2025-06-18 2025-03-26 2025-11-25", ""},
+		{"newer only, unnamed", "2024-11-05", []answer{refusal("-32602", "bad version"), refusal("-32602", "bad version"), agrees("2025-06-18")}, "2024-11-05 2025-03-26 2025-06-18", "2025-06-18"},
+		{"header and dates", "2025-11-25", []answer{refuses(400, "MCP-Protocol-Version is missing; use 2025-06-18"), agrees("2025-06-18")}, "2025-11-25 2025-06-18+header", "2025-06-18"},
 		{"down, then listed", "2025-11-25", []answer{refusal("-32602", "bad version"), supported(`"2024-11-05"`), agrees("2024-11-05")}, "2025-11-25 2025-06-18 2024-11-05", "2024-11-05"},
 		{"a time is no version", "2025-11-25", []answer{refuses(400, "error at 2024-11-05T10:00:00Z, id 12025-03-26"), agrees("2025-06-18")}, "2025-11-25 2025-06-18", "2025-06-18"},
 		{"header", "2025-06-18", []answer{wantsHeader, agrees("2025-06-18")}, "2025-06-18 2025-06-18+header", "2025-06-18"},
-		{"header once", "2025-06-18", slices.Repeat([]answer{wantsHeader}, 4), "2025-06-18 2025-06-18+header 2025-03-26+header 2024-11-05+header", ""},
+		{"header once", "2025-06-18", slices.Repeat([]answer{wantsHeader}, 5), "2025-06-18 2025-06-18+header 2025-03-26+header 2024-11-05+header 2025-11-25+header", ""},
 		{"header, then listed", "2025-11-25", []answer{wantsHeader, supported(`"2025-03-26"`), agrees("2025-03-26")}, "2025-11-25 2025-11-25+header 2025-03-26+header", "2025-03-26"},
 		{"listed, then header", "2025-11-25", []answer{supported(`"2025-03-26"`), wantsHeader, agrees("2025-03-26")}, "2025-11-25 2025-03-26 2025-03-26+header", "2025-03-26"},
 		{"-32600", "2025-03-26", []answer{refusal("-32600", "Unsupported VERSION"), agrees("2024-11-05")}, "2025-03-26 2024-11-05", "2024-11-05"},

@@ -38,27 +38,37 @@ func Inbound(f *mcp.Frame, r Rules) Intake {
 	var in Intake
 	var ids = map[string]bool{}
 	for _, item := range f.Items {
+		id := asks(item)
 		switch m := item.Message; {
 		case m == nil && r.Strict:
 			return refuse("an element of the batch is no message: %s", item.Fault.Message)
-		case m == nil && !item.Fault.ID.IsZero():
-			in.Errors = append(in.Errors, item.Fault.Failure(item.Fault.ID))
-		case m == nil:
-		case m.Kind == mcp.Request && m.Method == mcp.Initialize:
+		case m != nil && m.Method == mcp.Initialize:
 			return refuse("initialize must not be part of a batch")
-		case m.Kind == mcp.Request && ids[m.ID.Key()]:
-			return refuse("two requests of the batch have the id %s", m.ID)
-		default:
-			if m.Kind == mcp.Request {
-				ids[m.ID.Key()] = true
-			}
+		case !id.IsZero() && ids[id.Key()]:
+			return refuse("two requests of the batch have the id %s", id)
+		case m != nil:
 			in.Messages = append(in.Messages, m)
+		case !id.IsZero():
+			in.Errors = append(in.Errors, item.Fault.Failure(id))
 		}
+		ids[id.Key()] = true
 	}
 	if len(in.Messages) == 0 {
 		return refuse("no element of the batch is a message")
 	}
 	return in
+}
+
+// asks returns the id under which an element's sender awaits an answer, be it
+// that the element cannot be served.
+func asks(i mcp.Item) mcp.ID {
+	switch {
+	case i.Message == nil:
+		return i.Fault.ID
+	case i.Message.Kind == mcp.Request:
+		return i.Message.ID
+	}
+	return mcp.ID{}
 }
 
 func refusesBatch(f *mcp.Frame, r Rules) string {

@@ -104,12 +104,14 @@ func refusesVersion(code int, text []byte) bool {
 }
 
 // refused chooses the next offer: with the header if the server misses that,
-// once the newest version that it names, then ever older ones.
+// once the newest version that it names, then ever older ones, then the
+// newer ones.
 func (h *Handshake) refused(data, text []byte) Verdict {
-	named := date.Match(text)
-	if !h.offer.WithHeader && !named && bytes.Contains(bytes.ToLower(text), []byte("mcp-protocol-version")) {
+	if !h.offer.WithHeader && bytes.Contains(bytes.ToLower(text), []byte("mcp-protocol-version")) {
 		h.offer.WithHeader = true
-		return Verdict{Next: &h.offer}
+		if !date.Match(text) {
+			return Verdict{Next: &h.offer}
+		}
 	}
 	h.tried = append(h.tried, h.offer.Version)
 	if !h.listed {
@@ -122,6 +124,11 @@ func (h *Handshake) refused(data, text []byte) Verdict {
 	}
 	for _, v := range slices.Backward(h.speaks) {
 		if v < h.offer.Version && !slices.Contains(h.tried, v) {
+			return h.next(v)
+		}
+	}
+	for _, v := range h.speaks { // a server that has only newer ones says no more
+		if !slices.Contains(h.tried, v) {
 			return h.next(v)
 		}
 	}
