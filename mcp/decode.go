@@ -128,34 +128,48 @@ type envelope struct {
 	duplicate                                    string
 }
 
-func openEnvelope(o *Object) envelope {
+// openEnvelope looks for the members of a message. Others are passed over:
+// they belong to no message, and however many there are they cost nothing.
+func openEnvelope(raw Raw) envelope {
 	var e envelope
-	o.open()
-	for i := range o.members {
-		key, val := o.members[i].key, o.members[i].val
-		for _, f := range []struct {
-			name string
-			slot *Raw
-		}{{"jsonrpc", &e.jsonrpc}, {"id", &e.id}, {"method", &e.method}, {"params", &e.params}, {"result", &e.result}, {"error", &e.failure}} {
-			if !key.Is(f.name) {
-				continue
-			}
-			if *f.slot != nil && e.duplicate != "id" {
-				e.duplicate = f.name
-			}
-			*f.slot = val
-			break
+	eachMember(raw, func(key, val Raw) bool {
+		slot, name := e.slot(key)
+		if slot == nil {
+			return true
 		}
-	}
+		if *slot != nil && e.duplicate != "id" {
+			e.duplicate = name
+		}
+		*slot = val
+		return true
+	})
 	return e
 }
 
+// slot returns where the value of a member belongs; nil for an unknown one.
+func (e *envelope) slot(key Raw) (*Raw, string) {
+	switch {
+	case key.Is("jsonrpc"):
+		return &e.jsonrpc, "jsonrpc"
+	case key.Is("id"):
+		return &e.id, "id"
+	case key.Is("method"):
+		return &e.method, "method"
+	case key.Is("params"):
+		return &e.params, "params"
+	case key.Is("result"):
+		return &e.result, "result"
+	case key.Is("error"):
+		return &e.failure, "error"
+	}
+	return nil, ""
+}
+
 func decodeItem(raw Raw) Item {
-	o, ok := ParseObject(raw)
-	if !ok {
+	if !raw.IsObject() {
 		return Item{Fault: &Fault{Error: *Errorf(CodeInvalidRequest, "a message must be a JSON object")}}
 	}
-	e := openEnvelope(o)
+	e := openEnvelope(raw)
 	m, problem := e.message()
 	if problem == "" {
 		return Item{Message: m}
@@ -211,8 +225,14 @@ func (e envelope) call() (*Message, string) {
 	if m.Body, ok = ParseObject(e.params); !ok {
 		return nil, "the member params must be an object"
 	}
+	if crowded(e.params) {
+		return nil, "the member params has too many members"
+	}
 	if name := m.Body.Duplicate(); name != "" {
 		return nil, "the member params." + name + " occurs twice"
+	}
+	if v, has := m.Body.Get("_meta"); has && v.IsObject() && crowded(v) {
+		return nil, "the member params._meta has too many members"
 	}
 	if name := m.Meta().Duplicate(); name != "" {
 		return nil, "the member params._meta." + name + " occurs twice"

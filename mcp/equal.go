@@ -7,16 +7,22 @@ import (
 
 // Equivalent reports whether two JSON values mean the same: member order,
 // whitespace and the spelling of numbers and strings do not count. Numbers
-// compare as decimals, never as floats.
-func Equivalent(a, b Raw) bool {
-	if string(a) == string(b) {
-		return true
-	}
+// compare as decimals, never as floats. Values that are nested deeply and are
+// not spelt alike count as different: each level is read once more.
+func Equivalent(a, b Raw) bool { return equivalent(a, b, 0) }
+
+const maxEquivalentDepth = 32
+
+func equivalent(a, b Raw, depth int) bool {
 	switch {
+	case string(a) == string(b):
+		return true
+	case depth == maxEquivalentDepth:
+		return false
 	case a.IsObject() && b.IsObject():
-		return equivalentObjects(a, b)
+		return equivalentObjects(a, b, depth)
 	case a.IsArray() && b.IsArray():
-		return equivalentArrays(a, b)
+		return equivalentArrays(a, b, depth)
 	case a.IsString() && b.IsString():
 		s, _ := a.Text()
 		return b.Is(s)
@@ -24,7 +30,7 @@ func Equivalent(a, b Raw) bool {
 	return isNumber(a) && isNumber(b) && decimal(a) == decimal(b)
 }
 
-func equivalentObjects(a, b Raw) bool {
+func equivalentObjects(a, b Raw, depth int) bool {
 	x, _ := ParseObject(a)
 	y, _ := ParseObject(b)
 	if x.Len() != y.Len() {
@@ -35,20 +41,20 @@ func equivalentObjects(a, b Raw) bool {
 	same := len(byName) == y.Len() && x.Duplicate() == ""
 	x.Each(func(name string, v Raw) bool {
 		other, ok := byName[name]
-		same = same && ok && Equivalent(v, other)
+		same = same && ok && equivalent(v, other, depth+1)
 		return same
 	})
 	return same
 }
 
-func equivalentArrays(a, b Raw) bool {
+func equivalentArrays(a, b Raw, depth int) bool {
 	x, _ := ParseArray(a)
 	y, _ := ParseArray(b)
 	if x.Len() != y.Len() {
 		return false
 	}
 	for i := range x.Len() {
-		if !Equivalent(x.At(i), y.At(i)) {
+		if !equivalent(x.At(i), y.At(i), depth+1) {
 			return false
 		}
 	}

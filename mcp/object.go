@@ -57,17 +57,10 @@ func (o *Object) open() {
 		return
 	}
 	o.opened = true
-	b := o.raw
-	for i := space(b, 1); i < len(b) && b[i] == '"'; {
-		keyEnd := skipString(b, i)
-		start := space(b, space(b, keyEnd)+1)
-		end := skip(b, start)
-		o.members = append(o.members, member{key: b[i:keyEnd], val: b[start:end]})
-		i = space(b, end)
-		if i < len(b) && b[i] == ',' {
-			i = space(b, i+1)
-		}
-	}
+	eachMember(o.raw, func(key, val Raw) bool {
+		o.members = append(o.members, member{key: key, val: val})
+		return true
+	})
 }
 
 // find returns the last member of that name: of duplicates most readers take
@@ -212,38 +205,6 @@ func (o *Object) Each(f func(name string, v Raw) bool) {
 			return
 		}
 	}
-}
-
-// Duplicate returns the name of a member that occurs twice, or "".
-func (o *Object) Duplicate() string {
-	if o == nil {
-		return ""
-	}
-	o.open()
-	if len(o.members) > 32 {
-		return duplicateAmongMany(o.members)
-	}
-	for i := range o.members {
-		name, _ := o.members[i].key.Text()
-		for j := range i {
-			if o.members[j].key.Is(name) {
-				return name
-			}
-		}
-	}
-	return ""
-}
-
-func duplicateAmongMany(members []member) string {
-	seen := make(map[string]bool, len(members))
-	for i := range members {
-		name, _ := members[i].key.Text()
-		if seen[name] {
-			return name
-		}
-		seen[name] = true
-	}
-	return ""
 }
 
 func (o *Object) changed() bool {
