@@ -41,6 +41,8 @@ type Reply struct {
 	// Standalone marks the stream of a GET: always an event stream, committed
 	// at once, and without an end of its own.
 	Standalone bool
+	// StatusOf gives the status of a single answer; nil is always 200.
+	StatusOf func(*mcp.Message) int
 	// Batch says that the client wrote an array, so that answers in a JSON
 	// body form one too.
 	Batch bool

@@ -11,15 +11,33 @@ import (
 // in each direction: a child process, a socket, an event stream with its
 // message endpoint. Read is called from one goroutine, Write from many. Read
 // skips what is no message; an error from it is final. Close ends both.
+//
+// Where messages travel one by one, an error from Write may concern one
+// message and leave the pipe as it is: a *mcp.Refusal says what the server
+// answered it with, an *Unreachable that it never left, ErrBroken that nobody
+// knows whether it arrived. After any other error the pipe is broken and the
+// message was not executed.
 type Conn interface {
 	Read(ctx context.Context) (*mcp.Frame, error)
 	Write(ctx context.Context, m *mcp.Message) error
 	Close() error
 }
 
-// Dialer opens pipes.
+// Agreer is a Conn that acts on what the handshake settled.
+type Agreer interface {
+	Agree(v mcp.Version, t mcp.Traits)
+}
+
+// Dialer opens pipes. A *mcp.Refusal is the server's own answer.
 type Dialer interface {
 	Dial(ctx context.Context) (Conn, error)
+}
+
+// HeaderDialer is a Dialer whose pipes open with an HTTP request, which
+// carries the end-to-end headers of the first message.
+type HeaderDialer interface {
+	Dialer
+	DialWith(ctx context.Context, h http.Header) (Conn, error)
 }
 
 // Pipe is a client whose messages and answers share one connection.

@@ -26,6 +26,19 @@ type Upstream interface {
 	Close(ctx context.Context) error
 }
 
+// Named is an Upstream that can tell the name of its transport, for metrics.
+// It may know only after the handshake, and another one after the next.
+type Named interface{ Transport() string }
+
+// NameOf returns the name of an upstream's transport, or fallback where it
+// tells none.
+func NameOf(u Upstream, fallback string) string {
+	if n, ok := u.(Named); ok {
+		return n.Transport()
+	}
+	return fallback
+}
+
 // Outgoing holds what a conversation wants to hear of a message under way.
 type Outgoing struct {
 	// Sent is called once, when the message has been written out; nil is
@@ -63,3 +76,12 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 
 // Garbage is counted by whoever receives bytes that are no message.
 type Garbage func(reason string)
+
+// Reasons for garbage; a fixed list, since they are counted by reason.
+const (
+	NotJSON    = "not JSON"
+	NotJSONRPC = "not JSON-RPC"
+	NotUTF8    = "not UTF-8"
+	TooLarge   = "too large"
+	TooEarly   = "too early"
+)

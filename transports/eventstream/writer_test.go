@@ -42,7 +42,8 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("1", "{\n\"a\": \"\u2028\" }")
 	f.Add("", "\"\u0085\"")
 	f.Fuzz(func(t *testing.T, id, body string) {
-		if !json.Valid([]byte(body)) {
+		var before, after any
+		if json.Unmarshal([]byte(body), &before) != nil {
 			t.Skip()
 		}
 		framed := Append(nil, id, text(body))
@@ -58,8 +59,6 @@ func FuzzRoundTrip(f *testing.F) {
 		if !strings.ContainsAny(id, "\r\n\x00") && events[0].ID != id {
 			t.Fatalf("id %q became %q", id, events[0].ID)
 		}
-		var before, after any
-		_ = json.Unmarshal([]byte(body), &before)
 		if err := json.Unmarshal(events[0].Data, &after); err != nil || !reflect.DeepEqual(before, after) {
 			t.Fatalf("%q became %q: %v", body, events[0].Data, err)
 		}

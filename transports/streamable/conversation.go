@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -10,8 +9,6 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
-
-var errClosed = errors.New("streamable: sending: the conversation is closed")
 
 // conversation is one session with the upstream, or what stands for it where
 // the server gives no session id.
@@ -39,8 +36,11 @@ type state struct {
 
 func newConversation(c *Client) *conversation {
 	closed, end := context.WithCancel(context.Background())
-	return &conversation{client: c, closed: closed, end: end, state: state{endpoint: c.endpoint}}
+	return &conversation{client: c, closed: closed, end: end, state: state{endpoint: c.site.Endpoint}}
 }
+
+// Transport implements transports.Named.
+func (c *conversation) Transport() string { return Name }
 
 // Agree implements transports.Upstream.
 func (c *conversation) Agree(v mcp.Version, t mcp.Traits) {
@@ -49,12 +49,15 @@ func (c *conversation) Agree(v mcp.Version, t mcp.Traits) {
 	c.state.version, c.state.traits = v, t
 }
 
+// Stateful reports whether the server gave the conversation a session.
+func (c *conversation) Stateful() bool { return c.snapshot(nil).session != "" }
+
 // Reset implements transports.Upstream. What exchanges under way still learn
 // belongs to the old session and is dropped.
 func (c *conversation) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state = state{generation: c.state.generation + 1, endpoint: c.client.endpoint}
+	c.state = state{generation: c.state.generation + 1, endpoint: c.client.site.Endpoint}
 }
 
 // Close implements transports.Upstream. A server may answer 405 where clients
@@ -67,17 +70,17 @@ func (c *conversation) Close(ctx context.Context) error {
 		return nil
 	}
 	x := c.exchange(ctx, s, transports.Outgoing{})
-	defer x.close()
+	defer x.Close()
 	resp, err := x.do(http.MethodDelete, nil, x.header(nil))
 	if err != nil {
 		return err
 	}
 	switch {
 	case resp.StatusCode/100 == 2, resp.StatusCode == http.StatusMethodNotAllowed, resp.StatusCode == http.StatusNotFound:
-		x.discard(resp)
+		x.Discard(resp)
 		return nil
 	}
-	return x.refusal(resp)
+	return x.Refusal(resp)
 }
 
 // snapshot returns the state for one exchange. The headers of a message are

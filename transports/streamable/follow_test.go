@@ -51,7 +51,7 @@ func raw(t *testing.T, c *Client, method, accept, body string) *http.Response {
 	if accept != "" {
 		req.Header.Set("Accept", accept)
 	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.site.Transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestSlowBody(t *testing.T) {
 		h := newHeld()
 		c, stop := inMemory(t, endpoint(t, h, ServerConfig{}), ClientConfig{})
 		defer stop()
-		conn, err := c.transport.DialContext(t.Context(), "", "")
+		conn, err := c.site.Transport.DialContext(t.Context(), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,22 +13,18 @@ func (x *exchange) header(m *mcp.Message) http.Header {
 	if m != nil {
 		own = m.Header
 	}
-	h := make(http.Header, len(own)+len(x.c.client.config.Header)+6)
-	h["User-Agent"] = []string{"mcpbridge"}
-	for _, from := range []http.Header{own, x.c.client.config.Header} {
-		for name, values := range from {
-			h[name] = values
-		}
-	}
-	h["Accept-Encoding"] = []string{"identity"}
-	for _, name := range []string{"Host", "Content-Encoding", mcp.HeaderSession, mcp.HeaderVersion, mcp.HeaderLastID} {
-		h.Del(name)
-	}
+	h := x.c.client.site.RequestHeader(own)
 	if x.s.session != "" {
 		h[mcp.HeaderSession] = []string{x.s.session}
 	}
 	if x.s.traits.VersionHeader {
 		h[mcp.HeaderVersion] = []string{string(x.s.version)}
+	}
+	if x.s.traits.RoutingHeaders && m != nil && !m.IsAnswer() {
+		h[mcp.HeaderMethod] = []string{m.Method}
+		if name, ok := m.RoutingName(); ok {
+			h[mcp.HeaderName] = []string{mcp.EncodeHeader(name)}
+		}
 	}
 	return h
 }

@@ -11,12 +11,7 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 	"github.com/mcpbridge/mcpbridge/transports/eventstream"
-)
-
-// Reasons for garbage; a fixed list, since they are counted by reason.
-const (
-	notJSON    = "not JSON"
-	notJSONRPC = "not JSON-RPC"
+	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 // receiver hands what a response holds to the conversation.
@@ -30,7 +25,7 @@ type receiver struct {
 
 // receive reads the response to a request.
 func (x *exchange) receive(m *mcp.Message, resp *http.Response) error {
-	if err := inflate(resp); err != nil {
+	if err := web.Inflate(resp); err != nil {
 		return err
 	}
 	r := &receiver{exchange: x, request: m}
@@ -40,12 +35,12 @@ func (x *exchange) receive(m *mcp.Message, resp *http.Response) error {
 		return r.failed(resp, media)
 	case resp.StatusCode == http.StatusNoContent, media == "" && resp.StatusCode == http.StatusAccepted:
 		return transports.ErrNoAnswer
-	case isJSON(media):
+	case web.IsJSON(media):
 		return r.json(resp)
 	case media == typeEvents:
 		return r.events(resp)
 	}
-	refusal := x.refusal(resp)
+	refusal := x.Refusal(resp)
 	if len(bytes.TrimSpace(refusal.Body)) == 0 || resp.StatusCode == http.StatusAccepted {
 		return transports.ErrNoAnswer
 	}
@@ -56,7 +51,7 @@ func (x *exchange) receive(m *mcp.Message, resp *http.Response) error {
 // named none.
 func (r *receiver) media(resp *http.Response) string {
 	if h := resp.Header.Get("Content-Type"); h != "" {
-		media, _ := mediaType(h)
+		media, _ := web.MediaType(h)
 		return media
 	}
 	sniffed := newSniffer(resp.Body)
@@ -66,7 +61,7 @@ func (r *receiver) media(resp *http.Response) string {
 
 // json reads a response that is one JSON text.
 func (r *receiver) json(resp *http.Response) error {
-	body, err := readAll(resp.Body, resp.ContentLength, r.c.client.config.MaxMessage)
+	body, err := web.ReadAll(resp.Body, resp.ContentLength, r.c.client.site.MaxMessage)
 	switch {
 	case err != nil:
 		return fmt.Errorf("streamable: reading the answer: %w", err)
@@ -80,20 +75,20 @@ func (r *receiver) json(resp *http.Response) error {
 	case r.got:
 		return transports.ErrNoAnswer
 	}
-	return r.refuse(resp, body)
+	return r.Refuse(resp, body)
 }
 
 // failed reads the response of a server that reports an error. Some put their
 // JSON-RPC answers under such a status; what is addressed to the request is
 // its answer, unless the status asks for credentials.
 func (r *receiver) failed(resp *http.Response, media string) error {
-	if !isJSON(media) || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return r.refusal(resp)
+	if !web.IsJSON(media) || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return r.Refusal(resp)
 	}
-	body, err := readAll(resp.Body, resp.ContentLength, r.c.client.config.MaxMessage)
+	body, err := web.ReadAll(resp.Body, resp.ContentLength, r.c.client.site.MaxMessage)
 	frame, fault := mcp.Decode(body)
 	if err != nil || fault != nil || !r.answers(frame) {
-		return r.refuse(resp, body)
+		return r.Refuse(resp, body)
 	}
 	r.items(frame)
 	return nil
@@ -111,7 +106,7 @@ func (r *receiver) answers(frame *mcp.Frame) bool {
 // events reads a response that is an event stream. A server may keep it open
 // after the answer; what still comes is taken for a short while.
 func (r *receiver) events(resp *http.Response) error {
-	reader := eventstream.NewReader(resp.Body, r.c.client.config.MaxMessage)
+	reader := eventstream.NewReader(resp.Body, r.c.client.site.MaxMessage)
 	var grace *time.Timer
 	for {
 		e, err := reader.Next()
@@ -125,7 +120,7 @@ func (r *receiver) events(resp *http.Response) error {
 			continue
 		}
 		if r.frame(e.Data); r.answered && grace == nil {
-			grace = r.afterGrace()
+			grace = r.AfterGrace()
 			defer grace.Stop()
 		}
 	}
@@ -138,21 +133,21 @@ func (r *receiver) ended(err error) error {
 	case errors.Is(err, io.EOF):
 		return transports.ErrNoAnswer
 	case r.c.closed.Err() != nil:
-		return errClosed
+		return web.ErrClosed
 	}
 	return fmt.Errorf("streamable: reading the event stream: %w", err)
 }
 
 // listen reads the standalone stream.
 func (x *exchange) listen(resp *http.Response) error {
-	if err := inflate(resp); err != nil {
+	if err := web.Inflate(resp); err != nil {
 		return err
 	}
 	if x.o.Open != nil {
 		x.o.Open()
 	}
 	r := &receiver{exchange: x}
-	reader := eventstream.NewReader(resp.Body, x.c.client.config.MaxMessage)
+	reader := eventstream.NewReader(resp.Body, x.c.client.site.MaxMessage)
 	for {
 		e, err := reader.Next()
 		if err != nil {
@@ -174,7 +169,7 @@ func (x *exchange) listen(resp *http.Response) error {
 func (r *receiver) frame(b []byte) {
 	frame, fault := mcp.Decode(b)
 	if fault != nil {
-		r.c.client.config.Garbage(notJSON)
+		r.c.client.site.Garbage(transports.NotJSON)
 		return
 	}
 	r.items(frame)
@@ -183,7 +178,7 @@ func (r *receiver) frame(b []byte) {
 func (r *receiver) items(frame *mcp.Frame) {
 	for _, i := range frame.Items {
 		if i.Message == nil {
-			r.c.client.config.Garbage(notJSONRPC)
+			r.c.client.site.Garbage(transports.NotJSONRPC)
 			continue
 		}
 		r.message(i.Message)
@@ -200,7 +195,7 @@ func (r *receiver) message(m *mcp.Message) {
 		r.answered = m.ID.Equal(r.request.ID)
 	}
 	r.got = true
-	r.sent() // nobody hears an answer before the request is known to be out
+	r.Out() // nobody hears an answer before the request is known to be out
 	if r.o.Receive != nil {
 		r.o.Receive(m)
 	}

@@ -6,17 +6,21 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 // Send implements transports.Upstream.
 func (c *conversation) Send(ctx context.Context, m *mcp.Message, o transports.Outgoing) error {
 	s := c.snapshot(m.Header)
+	if s.traits.DisconnectCancels && m.Method == mcp.Cancelled {
+		return nil // closing the exchange says it
+	}
 	opening := m.Method == mcp.Initialize
 	if opening { // a handshake belongs to no session and has no agreed version
 		s.session, s.traits.VersionHeader = "", false
 	}
 	x := c.exchange(ctx, s, o)
-	defer x.close()
+	defer x.Close()
 	h := x.header(m)
 	h["Content-Type"] = []string{typeJSON}
 	h["Accept"] = []string{typeJSON + ", " + typeEvents}
@@ -37,36 +41,36 @@ func (c *conversation) Send(ctx context.Context, m *mcp.Message, o transports.Ou
 func (x *exchange) outcome(m *mcp.Message, resp *http.Response) error {
 	switch {
 	case resp.StatusCode == http.StatusNotFound && x.s.session != "":
-		x.discard(resp)
+		x.Discard(resp)
 		return transports.ErrSessionGone
 	case m.Kind == mcp.Request:
 		return x.receive(m, resp)
 	case resp.StatusCode/100 == 2: // 202 by the specification, others in the field; none has a body that matters
-		x.discard(resp)
+		x.Discard(resp)
 		return nil
 	}
-	return x.refusal(resp)
+	return x.Refusal(resp)
 }
 
 // Listen implements transports.Upstream.
 func (c *conversation) Listen(ctx context.Context, o transports.Outgoing) error {
 	x := c.exchange(ctx, c.snapshot(nil), o)
-	defer x.close()
+	defer x.Close()
 	h := x.header(nil)
 	h["Accept"] = []string{typeEvents}
 	resp, err := x.do(http.MethodGet, nil, h)
 	if err != nil {
 		return err
 	}
-	media, _ := mediaType(resp.Header.Get("Content-Type"))
+	media, _ := web.MediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode/100 == 2 && media == typeEvents: // mcp-go sends 202
 		return x.listen(resp)
 	case noStream(resp.StatusCode):
-		x.discard(resp)
+		x.Discard(resp)
 		return transports.ErrNoStream
 	}
-	return x.refusal(resp)
+	return x.Refusal(resp)
 }
 
 // noStream reports a status that says the server has no standalone stream.

@@ -22,7 +22,8 @@ type Responder func(ctx context.Context, m *mcp.Message, send func(*mcp.Message)
 
 // Pair is both ends of one connected transport.
 type Pair struct {
-	// Client is the end that asks. A transport made of pipes wraps its Conn.
+	// Client is the end that asks. A transport of pipes wraps its Dialer by
+	// transports.NewPiped; the server's end may be a PipeHost.
 	Client transports.Upstream
 	// Serve sets what the other end does; it is called before the first
 	// message.
@@ -56,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Pair) {
 		t.Run(c.name, func(t *testing.T) {
 			Goroutines(t)
 			p := open(t)
+			p.Client = gathering(t, p.Client)
 			t.Cleanup(func() {
 				_ = p.Client.Close(t.Context()) // the context has ended: whatever the transport says now is fine
 				p.Close()

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// progress watches a request leave. The transport repeats an attempt on a
+// stale connection by itself only when nothing of it was written, so each
+// attempt starts anew.
+type progress struct{ begun atomic.Bool }
+
+func (p *progress) trace(sent func()) *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:          func(string) { p.begun.Store(false) },
+		WroteHeaderField: func(string, []string) { p.begun.Store(true) },
+		WroteHeaders:     func() { p.begun.Store(true) },
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil {
+				sent()
+			}
+		},
+	}
+}
