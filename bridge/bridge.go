@@ -24,6 +24,10 @@ type Bridge struct {
 	work     sync.WaitGroup // conversations that have not ended
 
 	health health
+	eras   verdicts
+	pool   pool
+	alive  context.Context // ends with the bridge
+	die    context.CancelFunc
 	shared *share // nil unless all sessions share the upstream conversation
 	// pushless says that the upstream refused a standalone stream lately.
 	pushless atomic.Bool
@@ -32,20 +36,24 @@ type Bridge struct {
 // conversation is a session at work: the core, its upstream and its timers.
 type conversation struct {
 	*Session
-	bridge  *Bridge
-	id      string
-	wire    transports.Upstream
-	link    *Link
-	pair    mcp.Pair
-	piped   bool         // it lives on a pipe: no request may name it
-	events  bool         // the client takes more than answers
-	mute    bool         // it must not be asked anything
-	opening *mcp.Message // the initialize request as the client sent it
-	headers headers
+	bridge    *Bridge
+	id        string
+	wire      transports.Upstream
+	link      *Link
+	pair      mcp.Pair
+	piped     bool           // it lives on a pipe: no request may name it
+	events    bool           // the client takes more than answers
+	mute      bool           // it must not be asked anything
+	stateless bool           // the server keeps no session
+	early     []*mcp.Message // what the server sent during the handshake
+	opening   *mcp.Message   // the initialize request as the client sent it
+	headers   headers
 
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelFunc
 	work   sync.WaitGroup // goroutines of the conversation
+
+	replies chan struct{} // has a token for each reply to the server under way
 
 	mu        sync.Mutex
 	owner     owner
@@ -64,18 +72,24 @@ type conversation struct {
 func New(s Settings) *Bridge {
 	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}}
 	_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
+	b.alive, b.die = context.WithCancel(context.Background())
 	if b.Shared {
 		b.shared = newShare(b, b.Dial())
 	}
 	return b
 }
 
-// newConversation makes a conversation that is in no table yet.
+// newConversation makes a conversation that is in no table yet, and must be
+// ended all the same; nil once the bridge closes.
 func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
+	if !b.enter() {
+		return nil
+	}
 	c := &conversation{
 		bridge: b, id: rand.Text(),
 		owner:     b.ownerOf(x.Header),
 		exchanges: map[mcp.CallKey]*Exchange{},
+		replies:   make(chan struct{}, replyLimit),
 	}
 	if b.shared != nil {
 		c.wire, c.link = b.shared.join(c), b.shared.link
@@ -86,6 +100,17 @@ func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
 	c.headers.keep(x.Header, b.Credentials)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
+}
+
+// enter counts a conversation, unless the bridge closes already.
+func (b *Bridge) enter() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	b.work.Add(1)
+	return true
 }
 
 // admit puts a conversation into the table; false when there is no room.
@@ -136,6 +161,7 @@ func (b *Bridge) Sessions() int {
 // Close ends all sessions and refuses new ones. It waits for their goroutines
 // until ctx ends.
 func (b *Bridge) Close(ctx context.Context) error {
+	b.die()
 	b.mu.Lock()
 	b.closed = true
 	var all []*conversation
@@ -149,6 +175,7 @@ func (b *Bridge) Close(ctx context.Context) error {
 		for _, c := range all {
 			b.remove(c, "the bridge is shutting down")
 		}
+		b.closePool()
 		b.work.Wait()
 		if b.shared != nil {
 			_ = b.shared.end(ctx) // it is over either way
@@ -176,7 +203,6 @@ func (c *conversation) end(why string) {
 	}
 	c.mu.Unlock()
 	effects := c.Session.Close(why)
-	c.bridge.work.Add(1)
 	go func() {
 		defer c.bridge.work.Done()
 		defer c.work.Wait()
@@ -238,5 +264,5 @@ func (c *conversation) facing(client, server mcp.Peer) rewrite.Facing {
 	if c.mute {
 		o.Fallback.Declare = false
 	}
-	return rewrite.Facing{Client: client, Server: server, Options: o}
+	return rewrite.Facing{Client: client, Server: server, Options: o, Routed: c.routed()}
 }

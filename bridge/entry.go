@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/rewrite"
-	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // FromClient takes a message of the client. turn is where the answer of a
@@ -24,6 +23,11 @@ func (s *Session) FromClient(m *mcp.Message, turn *Turn, now time.Time) (mcp.Cal
 		known = false
 	case m.Kind == mcp.Request:
 		s.openCall(m, turn)
+		if m.Method == mcp.Ping && !s.ready {
+			// The server may not be asked yet, but whether it is there is known.
+			s.exitAnswer(m.Answer(mcp.NewObject()))
+			known = false
+		}
 	case m.IsAnswer():
 		known = s.matchAnswer(m)
 	case m.Method == mcp.Cancelled:
@@ -40,15 +44,19 @@ func (s *Session) FromClient(m *mcp.Message, turn *Turn, now time.Time) (mcp.Cal
 	return m.Call, s.leave()
 }
 
-// Abandon tells that the client left the response stream of a call, where its
-// revision says that this cancels.
-func (s *Session) Abandon(key mcp.CallKey, now time.Time) []Effect {
+// Abandon tells that the client left a response stream, where its revision
+// says that this cancels what the stream was to answer. A parked call has no
+// stream, and is not meant.
+func (s *Session) Abandon(t *Turn, now time.Time) []Effect {
 	s.enter(now)
-	if s.calls[key] != nil && !s.closed {
+	for _, c := range s.inOrder() {
+		if c.turn != t || s.closed {
+			continue
+		}
 		m := mcp.NewNotification(mcp.Cancelled, mcp.MustObject(`{"reason":"the client left"}`))
-		m.Call = key
+		m.Call = c.key
 		s.toServer(m)
-		s.drop(key)
+		s.drop(c.key)
 	}
 	return s.leave()
 }
@@ -132,141 +140,6 @@ func (s *Session) matchProgress(m *mcp.Message) bool {
 	}
 	m.Call, m.Within = key, s.asked[key].within
 	return true
-}
-
-// FromServer takes a message of the server. via is the call on whose stream it
-// came, zero for a standalone stream or a pipe.
-func (s *Session) FromServer(m *mcp.Message, via mcp.CallKey, now time.Time) []Effect {
-	effects, _ := s.Hear(m, via, now)
-	return effects
-}
-
-// Hear is FromServer for a reader that must not run ahead of the client. It
-// returns the stream to the client that the message went to, too, so that the
-// reader can wait for room there; nil when it went to none.
-func (s *Session) Hear(m *mcp.Message, via mcp.CallKey, now time.Time) ([]Effect, *transports.Stream) {
-	s.enter(now)
-	known := !s.closed
-	if !m.IsAnswer() {
-		s.watch.Received(mcp.Server, m.Kind, m.Method)
-	}
-	switch {
-	case !known:
-	case m.IsAnswer():
-		known = s.matchResult(m)
-	case m.Kind == mcp.Request && m.Method == mcp.Ping:
-		// Each leg's liveness is its own: the bridge is the peer that is asked.
-		s.send(m.Answer(mcp.NewObject()))
-		known = false
-	case m.Kind == mcp.Request:
-		s.openQuestion(m, via)
-	default:
-		known = s.matchNotice(m, via)
-	}
-	if known {
-		s.toClient(m)
-	}
-	pushed := s.pushed
-	return s.leave(), pushed
-}
-
-// matchResult finds the call that an answer of the server answers.
-func (s *Session) matchResult(m *mcp.Message) bool {
-	c, n, ok := s.link.lookup(m.ID)
-	if !ok || c.session != s {
-		s.watch.Failed(mcp.Server, "unknown_response")
-		return false
-	}
-	s.link.close(n)
-	delete(s.upstream, c.key)
-	m.Call, m.Method = c.key, c.method
-	s.watch.Received(mcp.Server, m.Kind, m.Method)
-	return true
-}
-
-// openQuestion puts a request of the server into the table of questions. On a
-// pipe the call that it belongs to is the only one in flight, if there is
-// just one.
-func (s *Session) openQuestion(m *mcp.Message, via mcp.CallKey) {
-	m.Call, m.Within = s.newKey(), via
-	if via == 0 && len(s.upstream) == 1 {
-		for key := range s.upstream {
-			m.Within = key
-		}
-	}
-	q := &question{key: m.Call, method: m.Method, serverID: m.ID, within: m.Within}
-	q.token, _ = m.ProgressToken()
-	s.asked[m.Call] = q
-}
-
-// matchNotice finds what a notification of the server is about. One about
-// nothing known is dropped, but for those that are about no request at all.
-func (s *Session) matchNotice(m *mcp.Message, via mcp.CallKey) bool {
-	m.Within = via
-	switch m.Method {
-	case mcp.Cancelled:
-		return s.matchWithdrawal(m)
-	case mcp.Progress:
-		_, key := s.link.Owner(m)
-		if s.calls[key] == nil {
-			s.watch.Failed(mcp.Server, "unknown_progress")
-			return false
-		}
-		m.Call, m.Within = key, key
-	default:
-		if _, key := s.link.Owner(m); key != 0 {
-			m.Call, m.Within = key, key
-		}
-	}
-	return true
-}
-
-// matchWithdrawal finds the question that the server takes back.
-func (s *Session) matchWithdrawal(m *mcp.Message) bool {
-	r, ok := m.Body.Get("requestId")
-	if !ok {
-		return true
-	}
-	id, valid := mcp.ParseID(r)
-	for _, q := range s.asked {
-		if valid && !q.serverID.IsZero() && q.serverID.Equal(id) {
-			m.Call, m.Within = q.key, q.within
-			q.withdrawn = true
-			return true
-		}
-	}
-	s.watch.Failed(mcp.Server, "unknown_cancel")
-	return false
-}
-
-// Fail ends a request under way to the server with an error because its
-// exchange failed. The error passes through the pipeline like the server's own
-// answer, so that stages forget the call.
-func (s *Session) Fail(key mcp.CallKey, err *mcp.Error, now time.Time) []Effect {
-	s.enter(now)
-	if !s.closed {
-		s.fail(key, err)
-	}
-	return s.leave()
-}
-
-func (s *Session) fail(key mcp.CallKey, err *mcp.Error) {
-	m := &mcp.Message{Kind: mcp.Failure, Call: key, Body: err.Object()}
-	call := s.calls[key]
-	n, under := s.upstream[key]
-	if under {
-		m.Method = s.link.close(n)
-		delete(s.upstream, key)
-	} else if call == nil {
-		return
-	}
-	if call != nil {
-		m.Method = call.method
-	}
-	s.toClient(m)
-	if call != nil && s.calls[key] == call && call.turn != nil {
-		s.exitAnswer(m) // a stage kept the error, but the call is over
-	}
 }
 
 func (s *Session) inOrder() []*Call {

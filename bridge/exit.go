@@ -31,8 +31,6 @@ func (s *Session) exitServer(m *mcp.Message) {
 		s.upstream[m.Call] = n
 		if c := s.calls[m.Call]; c != nil {
 			c.names = append(c.names, n)
-		} else {
-			s.link.release([]int64{n})
 		}
 		m.ID = mcp.IntID(n)
 		setToken(m, m.ID)
@@ -75,6 +73,10 @@ func (s *Session) forget(q *question) {
 
 // exitCancel cancels a call upstream, if the server has it.
 func (s *Session) exitCancel(m *mcp.Message) {
+	if c := s.calls[m.Call]; c != nil && c.turn == nil { // a parked one, given up
+		delete(s.calls, m.Call)
+		s.link.release(c.names)
+	}
 	n, under := s.upstream[m.Call]
 	if !under {
 		return
@@ -82,8 +84,7 @@ func (s *Session) exitCancel(m *mcp.Message) {
 	m.Params().Set("requestId", mcp.IntID(n).Raw())
 	s.send(m)
 	s.effect(Effect{Verb: Abort, Call: m.Call})
-	s.link.close(n)
-	delete(s.upstream, m.Call)
+	s.closeUpstream(m.Call, n)
 }
 
 func setToken(m *mcp.Message, id mcp.ID) {

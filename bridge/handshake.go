@@ -29,7 +29,7 @@ func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.
 func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, *mcp.Message, *transports.Reply) {
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
 	requested := mcp.Version(m.Body.Text("protocolVersion"))
-	client := mcp.Peer{Version: negotiate.ForClient(requested, b.ClientVersions)}
+	client := mcp.Peer{Version: negotiate.ForClient(requested, b.handshakes())}
 	client.Info, client.Capabilities = peerObject(m, "clientInfo"), peerObject(m, "capabilities")
 	if !x.Events {
 		// No stream could carry a question to this client.
@@ -39,25 +39,34 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 	}
 	b.Observer.Negotiated(mcp.Client, requested, client.Version)
 	c := b.newConversation(x)
+	if c == nil {
+		return nil, nil, b.full(m)
+	}
 	c.opening, c.piped, c.events = m, x.Transport != streamable.Name, x.Events
 	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
 	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
 	defer cancel()
+	defer context.AfterFunc(b.alive, cancel)()
 	answer, err := c.open(ctx, client)
-	if err != nil {
+	if err != nil && b.alive.Err() == nil {
 		c.end("no session could be opened")
 		r := b.unopened(m, err)
 		return nil, nil, &r
 	}
-	if !b.admit(c) {
+	if err != nil || !b.admit(c) {
 		c.end("the bridge takes no more sessions")
-		r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
-		return nil, nil, &r
+		return nil, nil, b.full(m)
 	}
 	b.Log.Info().Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
 		Str("server_version", string(c.pair.Server)).Msg("session opened")
 	b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
 	return c, answer, nil
+}
+
+// full refuses an initialize for want of room.
+func (b *Bridge) full(m *mcp.Message) *transports.Reply {
+	r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
+	return &r
 }
 
 // claim is what a peer calls itself, short enough for a log.
@@ -87,7 +96,7 @@ func peerObject(m *mcp.Message, member string) *mcp.Object {
 // client.
 func (c *conversation) open(ctx context.Context, client mcp.Peer) (*mcp.Message, error) {
 	b := c.bridge
-	server, result, early, err := c.handshake(ctx, client)
+	server, result, early, err := c.enter(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +134,7 @@ func promiseNothing(capabilities *mcp.Object) {
 // what the server sent besides its answer.
 func (c *conversation) handshake(ctx context.Context, client mcp.Peer) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
 	b := c.bridge
-	plan := negotiate.NewHandshake(client.Version, b.UpstreamVersions, b.Ladder.Versions())
+	plan := negotiate.NewHandshake(client.Version, b.UpstreamVersions, b.Ladder.Handshakes().Versions())
 	for offer := plan.First(); ; {
 		answer, others, err := c.offer(ctx, client, offer)
 		verdict, err := judge(plan, answer, err)
@@ -194,19 +203,20 @@ func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool
 	m.ID = mcp.IntID(n)
 	setToken(m, m.ID)
 	c.bridge.Observer.Sent(mcp.Server, m.Kind, m.Method)
+	var early outbox
 	err = c.wire.Send(ctx, m, transports.Outgoing{WithVersion: withVersion, Receive: func(r *mcp.Message) {
 		switch {
 		case r.IsAnswer() && r.ID.Equal(m.ID):
 			r.Method, answer = m.Method, r
 			c.bridge.Observer.Received(mcp.Server, r.Kind, r.Method)
 			c.bridge.health.answered(time.Now())
-		case len(others) < outboxLimit:
-			others = append(others, r)
+		case !early.add(r, time.Now()):
+			c.bridge.Observer.Lost("deliver", mcp.Passed)
 		}
 	}})
 	switch {
 	case answer != nil:
-		return answer, others, nil
+		return answer, early.take(true), nil
 	case err == nil:
 		err = transports.ErrNoAnswer
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"strconv"
 	"sync"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -50,23 +51,31 @@ func (l *Link) release(names []int64) {
 func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) { return l.find(l.calls, id) }
 
 func (l *Link) find(in map[int64]linkCall, id mcp.ID) (linkCall, int64, bool) {
-	n, ok := id.Int()
+	n, ok := name(id)
 	if !ok {
-		// A server may spell a number its own way: 7.0 for 7, or "7", which
-		// old Python servers answer with 7 and others the other way round.
-		text, isText := id.Raw().Text()
-		if !isText {
-			return linkCall{}, 0, false
-		}
-		parsed, valid := mcp.ParseID(mcp.Raw(text))
-		if n, ok = parsed.Int(); !valid || !ok {
-			return linkCall{}, 0, false
-		}
+		return linkCall{}, 0, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, ok := in[n]
 	return c, n, ok
+}
+
+// name reads one of our names. A server may spell a number its own way: 7.0
+// for 7, or "7", as some old Python servers do.
+func name(id mcp.ID) (int64, bool) {
+	key := id.Key()
+	if key == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(key[1:], 10, 64)
+	return n, err == nil
+}
+
+// owes reports whether the request with that id still awaits its answer.
+func (l *Link) owes(id mcp.ID) bool {
+	_, _, ok := l.lookup(id)
+	return ok
 }
 
 // close forgets a request and returns its method.

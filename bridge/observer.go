@@ -16,6 +16,8 @@ type Observer interface {
 	// Negotiated tells what a peer asked for and what was agreed with it; an
 	// empty agreed version is a handshake that failed.
 	Negotiated(side mcp.Side, requested, agreed mcp.Version)
+	// Probed tells what a probe of the upstream's era found; empty is nothing.
+	Probed(era string)
 	// Received and Sent count messages on the wire of one leg.
 	Received(from mcp.Side, k mcp.Kind, method string)
 	Sent(to mcp.Side, k mcp.Kind, method string)

@@ -14,6 +14,9 @@ var _ transports.Host = (*Bridge)(nil)
 
 // Post implements transports.Host.
 func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Reply {
+	if r := b.modern(ctx, x); r != nil {
+		return *r
+	}
 	c, reply := b.sessionOf(ctx, x)
 	if reply != nil {
 		return *reply

@@ -45,9 +45,20 @@ func (c *conversation) take(m *mcp.Message, turn *Turn, batched bool) {
 		c.complete()
 	}
 	key, effects := c.Session.FromClient(m, turn, time.Now())
+	if key == 0 && m.Kind == mcp.Request {
+		c.tooLate(m, turn)
+		return
+	}
 	c.do(effects)
 	if batched && m.Kind == mcp.Request {
 		c.inTurn(key, m.Method)
+	}
+}
+
+// tooLate answers a request whose session ended while it came in.
+func (c *conversation) tooLate(m *mcp.Message, turn *Turn) {
+	if turn.shared || !turn.Stream.Refuse(c.bridge.gone()) {
+		turn.Stream.Push(mcp.Errorf(mcp.CodeInvalidRequest, "the session has ended").Failure(m.ID))
 	}
 }
 
@@ -73,7 +84,13 @@ func (c *conversation) inTurn(key mcp.CallKey, method string) {
 // standalone stream, once; concurrent callers wait for it.
 func (c *conversation) complete() {
 	c.start.Do(func() {
-		c.announce()
+		if c.stateless { // nothing to announce; a stage may want to listen
+			m := mcp.NewNotification(mcp.Initialized, nil)
+			_, effects := c.Session.FromClient(m, nil, time.Now())
+			c.do(effects)
+		} else {
+			c.announce()
+		}
 		c.do(c.Session.Ready(time.Now()))
 	})
 }

@@ -74,10 +74,13 @@ func (s *Session) newKey() mcp.CallKey {
 	return s.lastKey
 }
 
-// enter locks the session for one step.
+// enter locks the session for one step. A zero time is that of the step before.
 func (s *Session) enter(now time.Time) {
 	s.mu.Lock()
-	s.now, s.effects, s.pushed = now, nil, nil
+	s.effects, s.pushed = nil, nil
+	if !now.IsZero() {
+		s.now = now
+	}
 }
 
 // leave unlocks the session and returns what is left to do.
@@ -200,7 +203,7 @@ func (s *Session) unreachable(key mcp.CallKey) {
 // is still owed is answered with an error. The effects cancel upstream what is
 // under way there.
 func (s *Session) Close(why string) []Effect {
-	s.enter(s.now)
+	s.enter(time.Time{})
 	if !s.closed {
 		for _, key := range slices.Sorted(maps.Keys(s.upstream)) {
 			m := mcp.NewNotification(mcp.Cancelled, mcp.MustObject(`{"reason":"the client left"}`))
@@ -216,6 +219,7 @@ func (s *Session) Close(why string) []Effect {
 		}
 		for _, n := range s.upstream {
 			s.link.close(n)
+			s.link.release([]int64{n})
 		}
 		for _, c := range s.calls { // parked, or kept by a stage
 			s.link.release(c.names)

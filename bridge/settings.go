@@ -6,6 +6,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
 	"github.com/mcpbridge/mcpbridge/transports/streamable"
@@ -16,6 +17,8 @@ type Settings struct {
 	Ladder rewrite.Ladder
 	// Dial opens a conversation with the upstream; it does no I/O yet.
 	Dial func() transports.Upstream
+	// Era is what the upstream speaks, where the operator knows.
+	Era negotiate.Era
 	// Shared lets all sessions use one conversation with the upstream.
 	Shared bool
 	// UpstreamTransport is the name of its transport, for metrics.
@@ -43,7 +46,7 @@ func (s Settings) withDefaults() Settings {
 		s.ClientVersions = s.Ladder.Versions()
 	}
 	if len(s.UpstreamVersions) == 0 {
-		s.UpstreamVersions = s.Ladder.Versions()
+		s.UpstreamVersions = s.Ladder.Handshakes().Versions()
 	}
 	if s.Credentials == "" {
 		s.Credentials = mcp.CredentialsForward

@@ -101,10 +101,10 @@ func (c *conversation) run(x *Exchange, m *mcp.Message) {
 	c.mu.Lock()
 	delete(c.exchanges, x.Key)
 	c.mu.Unlock()
-	aborted := x.ctx.Err() != nil
 	x.cancel()
 	close(x.done)
-	if err != nil && !aborted {
+	c.touch()
+	if c.link.owes(m.ID) { // the answer may have come on another stream, and the call may be cancelled
 		c.failed(x.Key, m, err)
 	}
 }
@@ -133,17 +133,19 @@ func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
 	silence := time.AfterFunc(c.bridge.RequestTimeout, func() { cancel(errSilent) })
 	defer silence.Stop()
 	defer cancel(nil)
-	answered := false
+	if m.Method == mcp.Listen { // it lasts, and may be silent for long
+		silence.Stop()
+	}
 	err := c.wire.Send(ctx, m, transports.Outgoing{
 		Sent: func() { closeOnce(x.sent) }, // again after a retry
 		Receive: func(r *mcp.Message) {
-			silence.Reset(c.bridge.RequestTimeout)
+			silence.Stop() // while the client takes its time
+			defer c.stillThere(m, silence)
 			began := time.Now()
 			if !r.IsAnswer() || !r.ID.Equal(m.ID) {
 				c.receive(r, x.Key)
 				return
 			}
-			answered = true
 			c.kept.note(m, r)
 			full := c.hear(r, x.Key)
 			closeOnce(x.heard)
@@ -152,12 +154,10 @@ func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
 		},
 	})
 	switch {
-	case answered:
-		return nil
 	case context.Cause(ctx) == errSilent:
 		return errSilent
 	case err == nil:
-		return transports.ErrNoAnswer
+		return transports.ErrNoAnswer // of a call that has none yet
 	}
 	return err
 }
@@ -187,15 +187,30 @@ func (c *conversation) hear(m *mcp.Message, via mcp.CallKey) *transports.Stream 
 	effects, stream := c.Session.Hear(m, via, time.Now())
 	c.bridge.health.answered(time.Now())
 	if len(effects) > 0 {
-		c.work.Add(1)
-		go func() { // the reader must not wait for the server it reads from
-			defer c.work.Done()
-			c.do(effects)
-		}()
+		c.reply(effects)
 	} else {
 		c.arm()
 	}
 	return stream
+}
+
+// replyLimit is how many replies to its server a conversation has under way.
+const replyLimit = 16
+
+// reply performs what a message of the server led to. The reader of that
+// message does not wait for it, unless too much is under way already.
+func (c *conversation) reply(effects []Effect) {
+	select {
+	case c.replies <- struct{}{}:
+	case <-c.ctx.Done():
+		return
+	}
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		defer func() { <-c.replies }()
+		c.do(effects)
+	}()
 }
 
 // failed answers the client for an exchange that brought no answer. What the
@@ -250,5 +265,12 @@ func relay(r *mcp.Refusal) transports.Reply {
 	return transports.Reply{
 		Status: r.Status, Header: h,
 		Message: mcp.Errorf(mcp.CodeInternal, "the upstream answered HTTP status %d %s", r.Status, http.StatusText(r.Status)).Failure(mcp.ID{}),
+	}
+}
+
+// stillThere starts the silence of a request anew.
+func (c *conversation) stillThere(m *mcp.Message, silence *time.Timer) {
+	if m.Method != mcp.Listen {
+		silence.Reset(c.bridge.RequestTimeout)
 	}
 }

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -89,4 +91,27 @@ func decimal(r Raw) string {
 		sign = "-"
 	}
 	return sign + significant + "e" + strconv.Itoa(exp)
+}
+
+// Canonical returns a spelling of a JSON value that is the same for values
+// that mean the same, as far as order and whitespace go: members sorted by
+// name, no space between tokens.
+func Canonical(v Raw) Raw {
+	if o, ok := ParseObject(v); ok {
+		members := map[string]Raw{}
+		o.Each(func(name string, v Raw) bool { members[name] = v; return true })
+		out := NewObject()
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			out.Set(name, Canonical(members[name]))
+		}
+		return out.Raw()
+	}
+	if a, ok := ParseArray(v); ok {
+		out := NewArray()
+		for i := range a.Len() {
+			out.Add(Canonical(a.At(i)))
+		}
+		return out.Raw()
+	}
+	return v
 }

@@ -35,6 +35,7 @@ type Metrics struct {
 	features   *capped
 	actions    *capped
 	transports *capped
+	eras       closed
 }
 
 // New registers the metrics in reg and returns what counts them. Versions
@@ -52,6 +53,7 @@ func New(reg prometheus.Registerer, build BuildInfo, known []mcp.Version) *Metri
 		features:   newCapped(maxFeatures),
 		actions:    newCapped(maxActions),
 		transports: newCapped(maxTransports),
+		eras:       newClosed([]string{"legacy", "modern"}),
 	}
 }
 
@@ -102,6 +104,9 @@ func (m *Metrics) Lost(change string, v mcp.Verdict) {
 	}
 	m.losses.WithLabelValues(m.changes.label(change), verdict).Inc()
 }
+
+// Probed counts a probe of the upstream's era.
+func (m *Metrics) Probed(era string) { m.probes.WithLabelValues(m.eras.label(era)).Inc() }
 
 // FellBack counts an answer given in place of a client that lacks a feature.
 func (m *Metrics) FellBack(feature, action string) {

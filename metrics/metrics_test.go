@@ -57,6 +57,7 @@ func observe(m bridge.Observer) {
 	m.Lost("drop-audio", mcp.Passed)
 	m.Lost("drop-audio", mcp.Refused)
 	m.Lost("drop-audio", "perhaps")
+	m.Probed("modern")
 	m.FellBack("elicitation", "explain")
 	m.Batched(mcp.Client, 3, true)
 	m.Batched(mcp.Client, 1000, false)

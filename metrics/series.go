@@ -12,6 +12,7 @@ type series struct {
 	build, active                           *prometheus.GaugeVec
 	opened, messages, negotiations, batches *prometheus.CounterVec
 	rewrites, losses, fallbacks, errors     *prometheus.CounterVec
+	probes                                  *prometheus.CounterVec
 	batchSize                               prometheus.Histogram
 	duration, overhead                      *prometheus.HistogramVec
 }
@@ -31,6 +32,7 @@ func newSeries(reg prometheus.Registerer) series {
 		rewrites: f.counter("rewrites_total", "Messages altered, by the change that altered them.", "change"),
 		losses: f.counter("losses_total", "Things a receiver's version could not say, and whether the rest was passed or refused.",
 			"change", "verdict"),
+		probes:    f.counter("probes_total", "Probes of the upstream's era by what they found.", "era"),
 		fallbacks: f.counter("fallbacks_total", "Answers given in place of a client that lacks a feature.", "feature", "action"),
 		batches:   f.counter("batches_total", "JSON-RPC batches received; one that was refused whole is not served.", "side", "served"),
 		batchSize: f.histogram("batch_size_messages", "Messages in a batch.", prometheus.ExponentialBuckets(1, 2, 9)),

@@ -50,7 +50,10 @@ type Change struct {
 type Facing struct {
 	Client, Server mcp.Peer
 	Options        mcp.Options
-	lacks          []func(*mcp.Message) string
+	// Routed says that the server is reached over HTTP, where headers repeat
+	// parts of a request.
+	Routed bool
+	lacks  []func(*mcp.Message) string
 }
 
 // Lacks names a feature that m needs and that the client's version does not
@@ -69,6 +72,10 @@ type Deps struct {
 	// Validate checks a value against a JSON Schema; nil means no schema can
 	// be checked.
 	Validate func(schema, value mcp.Raw) error
+	// Seal makes an opaque state of a payload that only this conversation can
+	// open again, with Open. Nil means that no call can be parked.
+	Seal func(payload string) string
+	Open func(state string) (payload string, ok bool)
 }
 
 // Stage is a conversation change at work in one session. What it does not

@@ -18,7 +18,7 @@ type Ladder []Revision
 
 // Standard returns the revisions that the bridge speaks.
 func Standard() Ladder {
-	return Ladder{rev20241105(), rev20250326(), rev20250618(), rev20251125()}
+	return Ladder{rev20241105(), rev20250326(), rev20250618(), rev20251125(), rev20260728()}
 }
 
 // Versions returns the versions of the rungs, oldest first.
@@ -28,6 +28,11 @@ func (l Ladder) Versions() []mcp.Version {
 		out[i] = l[i].Version
 	}
 	return out
+}
+
+// Handshakes returns the rungs whose conversations open with a handshake.
+func (l Ladder) Handshakes() Ladder {
+	return slices.DeleteFunc(slices.Clone(l), func(r Revision) bool { return r.Traits.Opening != mcp.Initialize })
 }
 
 // Speaks reports whether v is a rung.

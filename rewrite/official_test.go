@@ -108,7 +108,7 @@ func (v *validators) check(t *testing.T, name string, m *mcp.Message) error {
 // schema of its receiver.
 func TestOfficialSchemas(t *testing.T) {
 	all := travellers(t)
-	versions := rewrite.Standard().Versions()
+	versions := rewrite.Standard().Handshakes().Versions()
 	o := mcp.DefaultOptions()
 	o.Strict = true
 	for _, receiver := range versions {

@@ -76,7 +76,8 @@ func dropEmptyCursor(e *Edit) {
 	if e.Msg.Kind != mcp.Result || e.To != mcp.Client || listMember(e.Msg.Method) == "" {
 		return
 	}
-	if v, ok := e.Msg.Body.Get("nextCursor"); ok && (v.IsNull() || v.Is("")) {
+	// A stateless server's "" is a cursor like any other.
+	if v, ok := e.Msg.Body.Get("nextCursor"); ok && (v.IsNull() || v.Is("") && e.Sender < v20260728) {
 		e.remove(e.Msg.Body, "nextCursor")
 	}
 }
@@ -103,7 +104,12 @@ type emptyLists struct {
 	server mcp.Peer
 }
 
-func newEmptyLists(f Facing, _ Deps) Stage { return &emptyLists{server: f.Server} }
+func newEmptyLists(f Facing, _ Deps) Stage {
+	if f.Client.Version >= v20260728 { // which is told that there is no such method
+		return Passive{}
+	}
+	return &emptyLists{server: f.Server}
+}
 
 // ToServer implements Stage.
 func (s *emptyLists) ToServer(m *mcp.Message, out *Out) {

@@ -24,7 +24,7 @@ func peers() []Change {
 	return []Change{
 		{
 			Name: "collapse-capabilities", Class: Breaking, Downgrade: collapseCapabilities, Upgrade: dropTasks,
-			Doc:    "Cuts elicitation and sampling down to what the older peer can read, and hides tasks from and of peers that do not have them.",
+			Doc:    "Cuts elicitation and sampling down to what the older peer can read, and hides tasks and extensions from and of peers that do not have them.",
 			Source: "schema ClientCapabilities, ServerCapabilities",
 		},
 		{
@@ -162,6 +162,7 @@ func collapseCapabilities(e *Edit) {
 		return
 	}
 	e.remove(c, "tasks")
+	e.remove(c, "extensions")
 	if e.Msg.Kind != mcp.Request {
 		return
 	}

@@ -13,7 +13,7 @@ func injectText(e *Edit) {
 		return
 	}
 	v, ok := body.Get("structuredContent")
-	if !ok || v.IsNull() {
+	if !ok || v.IsNull() && e.Sender < v20260728 { // before, null was no value
 		return
 	}
 	if hasText(body) && (e.Options.InjectText == mcp.InjectMissing || saysSame(body, v)) {

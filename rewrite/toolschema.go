@@ -38,7 +38,7 @@ func (e *Edit) mendProperties(schema *mcp.Object) {
 		}
 	}
 	p := schema.Object("properties")
-	if p == nil {
+	if p == nil || e.Receiver >= v20260728 { // which takes any schema there
 		return
 	}
 	changes := map[string]mcp.Raw{}

@@ -126,7 +126,7 @@ func spokenAction(a mcp.FallbackAction) string {
 // mustRefuse: toward a 2025-11-25 server a mode that was not declared on that
 // leg must be answered with an error (client/elicitation "Error Handling").
 func (s *undeclared) mustRefuse(feature string) bool {
-	if s.f.Server.Version < v20251125 {
+	if s.f.Server.Version != v20251125 { // a stateless server is told in a result
 		return false
 	}
 	if feature == "elicitation.url" {

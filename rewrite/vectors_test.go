@@ -90,7 +90,8 @@ func (v vector) play(t *testing.T) (got, want string) {
 		to = mcp.Server
 	}
 	out := v.pipeline().Send(m, to, time.Time{})
-	for _, a := range out.Actions {
+	if len(out.Actions) > 0 {
+		a := out.Actions[0]
 		if a.To == to {
 			if m.Method == mcp.Initialize { // the handshake names the version
 				agreed := map[mcp.Side]mcp.Version{mcp.Client: v.Vc, mcp.Server: v.Vs}[to]

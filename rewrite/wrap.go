@@ -5,12 +5,16 @@ import "github.com/mcpbridge/mcpbridge/mcp"
 // wrapping makes objects of structured content that is none.
 type wrapping struct {
 	Passive
+	nulls bool                   // null is a value of its server
 	tools map[string]bool        // by name: does its output schema need wrapping
 	calls map[mcp.CallKey]string // the tool that a call under way calls
 }
 
-func newWrapping(Facing, Deps) Stage {
-	return &wrapping{tools: map[string]bool{}, calls: map[mcp.CallKey]string{}}
+func newWrapping(f Facing, _ Deps) Stage {
+	if f.Client.Version >= v20260728 { // any JSON value is one there
+		return Passive{}
+	}
+	return &wrapping{nulls: f.Server.Version >= v20260728, tools: map[string]bool{}, calls: map[mcp.CallKey]string{}}
 }
 
 // maxTools bounds what is remembered of one server's tools.
@@ -64,14 +68,14 @@ func needsWrapping(schema mcp.Raw) bool {
 	return string(schema) == "true" || string(schema) == "false"
 }
 
-// wrap: once a tool's schema is wrapped every value of it is, objects too. A
-// null from these servers means absent.
+// wrap: once a tool's schema is wrapped every value of it is, objects too.
+// Before 2026-07-28 null means absent.
 func (s *wrapping) wrap(body *mcp.Object, tool string, out *Out) {
 	v, ok := body.Get("structuredContent")
 	needs, known := s.tools[tool]
 	switch {
 	case !ok:
-	case v.IsNull():
+	case v.IsNull() && !s.nulls:
 		body.Delete("structuredContent")
 		out.Rewritten()
 	case needs:

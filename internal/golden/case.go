@@ -31,6 +31,7 @@ type Setup struct {
 	Options        mcp.Options
 	Change         string // the change that the transcript is about
 	Ladder         string // a ladder other than the standard one
+	Routed         bool   // the server is reached over HTTP
 	Ready          bool   // the client may be asked questions from the start
 }
 
@@ -85,6 +86,8 @@ func (s *Setup) set(key, value string) error {
 		s.Ladder = value
 	case "ready":
 		s.Ready = value == "true"
+	case "routed":
+		s.Routed = value == "true"
 	case "strict":
 		s.Options.Strict = value == "true"
 	case "inject-text":

@@ -16,7 +16,7 @@
 //	server> fail N      the exchange of the bridge's request N breaks
 //	wait 10m            time passes
 //
-//	>server JSON        a message to the server
+//	>server JSON        a message to the server, with its headers behind bars
 //	>server GET         the bridge opens the server's standalone stream
 //	>server abort N     the bridge gives up its exchange N
 //	>client[T] JSON     a message to the client on turn T

@@ -45,3 +45,4 @@ func (l *listener) Batched(mcp.Side, int, bool)                   {}
 func (l *listener) Answered(string, mcp.Kind, time.Duration)      {}
 func (l *listener) Worked(string, time.Duration)                  {}
 func (l *listener) Failed(mcp.Side, string)                       {}
+func (l *listener) Probed(string)                                 {}

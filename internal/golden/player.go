@@ -2,6 +2,8 @@ package golden
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,14 +51,23 @@ type pushing struct {
 	effect bridge.Effect
 }
 
+// sealing makes states that can be read in a transcript.
+func sealing(d rewrite.Deps) rewrite.Deps {
+	const mark = "sealed:"
+	d.Seal = func(payload string) string { return mark + payload }
+	d.Open = func(state string) (string, bool) { return strings.CutPrefix(state, mark) }
+	return d
+}
+
 func newPlayer(s Setup, ladder rewrite.Ladder, d rewrite.Deps) *player {
+	d = sealing(d)
 	p := &player{
 		link: bridge.NewLink(), clients: map[string]*client{}, sent: map[int64]underway{},
 		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), books: newBooks(), heard: &listener{},
 	}
 	for _, name := range []string{"client", "client2"} {
 		c := &client{name: name, session: bridge.NewSession(p.link, p.heard, s.Ready)}
-		c.session.Build(ladder, rewrite.Facing{Client: s.Client, Server: s.Server, Options: s.Options}, d)
+		c.session.Build(ladder, rewrite.Facing{Client: s.Client, Server: s.Server, Options: s.Options, Routed: s.Routed}, d)
 		p.clients[name] = c
 		p.names = append(p.names, name)
 	}
@@ -140,7 +151,7 @@ func (p *player) closeTurn(c *client, name string) error {
 			t.turn.Stream.Abandon()
 			t.ended = true
 			p.books.clientLeft(c.name, name)
-			p.perform(c, c.session.Abandon(t.key, p.now))
+			p.perform(c, c.session.Abandon(t.turn, p.now))
 			return nil
 		}
 	}
@@ -204,7 +215,11 @@ func (p *player) perform(c *client, effects []bridge.Effect) {
 				p.sent[n] = underway{client: c, key: e.Call}
 			}
 			p.books.serverGot(e.Msg)
-			p.out = append(p.out, ">server "+string(e.Msg.Bytes()))
+			line := ">server " + string(e.Msg.Bytes())
+			for _, name := range slices.Sorted(maps.Keys(e.Msg.Header)) {
+				line += " | " + name + ": " + e.Msg.Header.Get(name)
+			}
+			p.out = append(p.out, line)
 		}
 	}
 }

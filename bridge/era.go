@@ -1,0 +1,280 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/rewrite"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// verdict is what is known of an upstream's era, for one credential.
+type verdict struct {
+	era     negotiate.Era
+	version mcp.Version // the stateless version, where there is one
+	// noHandshake says that a handshake was tried and refused: the two facts
+	// are apart, since many servers speak both eras.
+	noHandshake bool
+	until       time.Time
+}
+
+const (
+	legacyTTL = time.Hour       // an upstream may be upgraded
+	shortTTL  = 5 * time.Minute // for what rests on a failure
+	probeWait = 2 * time.Second // that a client of a handshake revision waits
+	probeMax  = 10 * time.Second
+)
+
+// verdicts remembers them. An upstream may answer each credential otherwise.
+type verdicts struct {
+	mu    sync.Mutex
+	known map[principal]verdict
+	runs  map[principal]chan struct{} // probes under way
+}
+
+const maxVerdicts = 1000
+
+func (v *verdicts) get(p principal) (verdict, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	found, ok := v.known[p]
+	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
+}
+
+func (v *verdicts) put(p principal, found verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known == nil || len(v.known) > maxVerdicts {
+		v.known = map[principal]verdict{}
+	}
+	v.known[p] = found
+}
+
+// begin reports the probe under way for a credential; first is true for the
+// caller that must run it, and end what it must call then.
+func (v *verdicts) begin(p principal) (done <-chan struct{}, first bool, end func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if running := v.runs[p]; running != nil {
+		return running, false, nil
+	}
+	if v.runs == nil {
+		v.runs = map[principal]chan struct{}{}
+	}
+	mine := make(chan struct{})
+	v.runs[p] = mine
+	return mine, true, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		delete(v.runs, p)
+		close(mine)
+	}
+}
+
+// statelessVersions returns the rungs without a handshake, oldest first.
+func (b *Bridge) statelessVersions() []mcp.Version {
+	handshakes := b.Ladder.Handshakes().Versions()
+	return slices.DeleteFunc(b.Ladder.Versions(), func(v mcp.Version) bool { return slices.Contains(handshakes, v) })
+}
+
+// era finds out which era the upstream speaks to these credentials, waiting at
+// most wait; a probe that takes longer ends in the background.
+func (c *conversation) era(ctx context.Context, wait time.Duration) verdict {
+	b := c.bridge
+	p := c.owner.principal
+	if v, ok := b.eras.get(p); ok {
+		return v
+	}
+	done, first, end := b.eras.begin(p)
+	if first {
+		b.work.Add(1)
+		header := c.headers.get()
+		go func() {
+			defer b.work.Done()
+			defer end()
+			probing, cancel := context.WithTimeout(b.alive, probeMax)
+			defer cancel()
+			helper := &conversation{bridge: b, wire: b.Dial(), link: NewLink(), Session: NewSession(NewLink(), b.Observer, false)}
+			helper.headers.last = header
+			if v, ok := helper.probe(probing); ok {
+				b.eras.put(p, v)
+			}
+			_ = helper.wire.Close(probing) // it holds no session
+		}()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	v, _ := b.eras.get(p)
+	return v
+}
+
+// probe asks the server what it is. ok is false when the answer settles
+// nothing.
+func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
+	b := c.bridge
+	versions := b.statelessVersions()
+	version := versions[len(versions)-1]
+	for range 2 {
+		answer, err := c.discover(ctx, version, nil, mcp.NewObject())
+		var refusal *mcp.Refusal
+		if err != nil && !errors.As(err, &refusal) && !errors.Is(err, transports.ErrNoAnswer) {
+			return v, false
+		}
+		f := negotiate.Discovered(answer, refusal, version, versions, b.Ladder.Handshakes().Versions())
+		b.Observer.Probed(string(f.Era))
+		switch {
+		case f.Again != "":
+			version = f.Again
+			c.wire.Reset()
+		case f.Era == negotiate.Stateless:
+			return verdict{era: f.Era, version: f.Version}, true
+		case f.Era == negotiate.Legacy:
+			return verdict{era: f.Era, until: time.Now().Add(legacyTTL)}, true
+		case f.Try: // a handshake will tell, and this says only that it is worth it
+			return verdict{era: negotiate.Legacy, until: time.Now().Add(shortTTL)}, true
+		default:
+			return v, false
+		}
+	}
+	return v, false
+}
+
+// discover asks a stateless server what it is, for a client.
+func (c *conversation) discover(ctx context.Context, version mcp.Version, info, capabilities *mcp.Object) (*mcp.Message, error) {
+	c.wire.Agree(version, c.bridge.Ladder.Traits(version))
+	meta := mcp.NewObject()
+	meta.Set(mcp.MetaVersion, mcp.Quote(string(version)))
+	if info.Text("name") != "" && info.Text("version") != "" {
+		meta.Set(mcp.MetaClientInfo, info.Raw())
+	} else {
+		meta.Set(mcp.MetaClientInfo, mcp.Raw(`{"name":"mcpbridge","version":"1"}`))
+	}
+	meta.Set(mcp.MetaCapabilities, capabilities.Raw())
+	params := mcp.NewObject()
+	params.SetObject("_meta", meta)
+	m := mcp.NewRequest(mcp.Discover, params)
+	m.Header = c.headers.get()
+	answer, _, err := c.ask(ctx, m, true)
+	return answer, err
+}
+
+// enter opens the conversation with the server in the era that serves this
+// client best: its own, where the server has it.
+func (c *conversation) enter(ctx context.Context, client mcp.Peer) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
+	switch c.bridge.Era {
+	case negotiate.Legacy:
+		return c.handshake(ctx, client)
+	case negotiate.Stateless:
+		versions := c.bridge.statelessVersions()
+		return c.enterStateless(ctx, client, versions[len(versions)-1])
+	}
+	var v verdict
+	if len(c.bridge.statelessVersions()) == 0 {
+		return c.handshake(ctx, client)
+	}
+	if c.routed() { // on a pipe a probe could end a server that expects a handshake
+		v = c.era(ctx, probeWait)
+	}
+	if v.noHandshake {
+		return c.enterStateless(ctx, client, v.version)
+	}
+	server, result, early, err = c.handshake(ctx, client)
+	switch {
+	case err == nil && v.era == negotiate.Stateless && asksBack(client) && !c.stateful():
+		// Without a session its answers to questions would be lost.
+		c.wire.Reset()
+		return c.enterStateless(ctx, client, v.version)
+	case err == nil:
+		return server, result, early, nil
+	}
+	version := v.version
+	if version == "" && speaksStateless(err) {
+		versions := c.bridge.statelessVersions()
+		version = versions[len(versions)-1]
+	}
+	if version == "" {
+		return server, nil, nil, err
+	}
+	c.wire.Reset()
+	server, result, early, modern := c.enterStateless(ctx, client, version)
+	if modern != nil {
+		return server, nil, nil, err
+	}
+	c.bridge.eras.put(c.owner.principal, verdict{era: negotiate.Stateless, version: version, noHandshake: true})
+	return server, result, early, nil
+}
+
+func speaksStateless(err error) bool {
+	var refused *serverError
+	var refusal *mcp.Refusal
+	if errors.As(err, &refused) {
+		return negotiate.SpeaksStateless(refused.answer, nil)
+	}
+	return errors.As(err, &refusal) && negotiate.SpeaksStateless(nil, refusal)
+}
+
+// asksBack reports whether the client can be asked anything.
+func asksBack(client mcp.Peer) bool {
+	return client.Declares("elicitation") || client.Declares("sampling") || client.Declares("roots")
+}
+
+// stateful reports whether the server keeps a session for the conversation.
+func (c *conversation) stateful() bool {
+	s, ok := c.wire.(interface{ Stateful() bool })
+	return !ok || s.Stateful()
+}
+
+// routed reports whether headers repeat parts of requests on the way to the
+// server.
+func (c *conversation) routed() bool { return c.bridge.UpstreamTransport == "streamable-http" }
+
+// enterStateless opens no session: it asks the server what it is, and makes of
+// that what a handshake would have told.
+func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, version mcp.Version) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
+	b := c.bridge
+	c.stateless = true
+	f := c.facing(client, mcp.Peer{Version: version})
+	answer, err := c.discover(ctx, version, client.Info, rewrite.StampedCapabilities(f))
+	if err != nil {
+		c.stateless = false
+		return server, nil, nil, err
+	}
+	if answer.Kind != mcp.Result {
+		c.stateless = false
+		return server, nil, nil, &serverError{answer}
+	}
+	b.Observer.Negotiated(mcp.Server, version, version)
+	server = mcp.Peer{Version: version, Instructions: answer.Body.Text("instructions"), Capabilities: peerObject(answer, "capabilities")}
+	server.Info = mcp.MustObject(`{"name":"upstream","version":"0"}`)
+	if meta := answer.Meta(); meta != nil && meta.Object(mcp.MetaServerInfo) != nil {
+		server.Info = meta.Object(mcp.MetaServerInfo).Clone()
+	}
+	return server, &mcp.Message{Kind: mcp.Result, Body: synthesized(server)}, nil, nil
+}
+
+// synthesized is the handshake's result that the server would have given.
+func synthesized(server mcp.Peer) *mcp.Object {
+	body := mcp.NewObject()
+	body.Set("protocolVersion", mcp.Quote(string(server.Version)))
+	capabilities := server.Capabilities.Clone()
+	capabilities.Delete("tasks")
+	if extensions := capabilities.Object("extensions"); extensions != nil && extensions.Delete(mcp.MetaPrefix+"tasks") && extensions.Len() == 0 {
+		capabilities.Delete("extensions")
+	}
+	body.SetObject("capabilities", capabilities)
+	body.SetObject("serverInfo", server.Info.Clone())
+	if server.Instructions != "" {
+		body.Set("instructions", mcp.Quote(server.Instructions))
+	}
+	return body
+}

@@ -1,0 +1,154 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// modern answers an exchange of a stateless revision; nil says that it is of
+// a handshake revision. The era is told by each message, never remembered:
+// one client may speak both.
+func (b *Bridge) modern(ctx context.Context, x *transports.Exchange) *transports.Reply {
+	served := b.served()
+	if len(served) == 0 {
+		return nil
+	}
+	header := negotiate.IsStateless(x.Version, served)
+	if x.Frame.Batch {
+		return b.modernBatch(x, header)
+	}
+	m := x.Frame.Items[0].Message
+	if m == nil {
+		return nil
+	}
+	claims := negotiate.Claims(m)
+	var r transports.Reply
+	switch {
+	case m.Method == mcp.Initialize && m.Kind == mcp.Request:
+		return b.modernInitialize(m, claims, header)
+	case m.IsAnswer():
+		return nil
+	case m.Kind == mcp.Notification:
+		if x.Session != "" || !claims && !header {
+			return nil
+		}
+		// There is no session in which it could mean anything.
+		r = transports.Reply{Status: http.StatusAccepted}
+	case claims:
+		r = b.serveModern(ctx, x, m)
+	case header && x.Session == "":
+		r = b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidParams, "params._meta[%q] is missing", mcp.MetaVersion), m.ID)
+	default:
+		return nil
+	}
+	return &r
+}
+
+// served lists the stateless versions for which requests are served.
+func (b *Bridge) served() []mcp.Version {
+	return slices.DeleteFunc(slices.Clone(b.ClientVersions), func(v mcp.Version) bool {
+		return b.Ladder.Traits(v).Opening == mcp.Initialize
+	})
+}
+
+// handshakes lists the versions that a handshake may agree on, oldest first;
+// where none is served, a client of one is answered with the newest.
+func (b *Bridge) handshakes() []mcp.Version {
+	stateless := b.served()
+	all := slices.DeleteFunc(slices.Clone(b.ClientVersions), func(v mcp.Version) bool { return slices.Contains(stateless, v) })
+	if len(all) == 0 {
+		return b.Ladder.Handshakes().Versions()
+	}
+	return all
+}
+
+func (b *Bridge) modernBatch(x *transports.Exchange, header bool) *transports.Reply {
+	claims := slices.ContainsFunc(x.Frame.Items, func(i mcp.Item) bool { return negotiate.Claims(i.Message) })
+	if !claims && !(header && x.Session == "") {
+		return nil
+	}
+	b.Observer.Batched(mcp.Client, len(x.Frame.Items), false)
+	r := b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "the protocol version has no batches; send each request alone"), mcp.ID{})
+	return &r
+}
+
+// modernInitialize: only a request that is stateless in header and body is
+// answered that there is no handshake; anything else is one.
+func (b *Bridge) modernInitialize(m *mcp.Message, claims, header bool) *transports.Reply {
+	var r transports.Reply
+	switch {
+	case claims && header:
+		r = b.refuse(http.StatusNotFound, mcp.Errorf(mcp.CodeMethodNotFound, "Method not found: this revision has no handshake"), m.ID)
+	case header:
+		r = b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeHeaderMismatch, "the header MCP-Protocol-Version names a revision without handshake"), m.ID)
+	default:
+		return nil
+	}
+	return &r
+}
+
+// serveModern serves one request that stands for itself.
+func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp.Message) transports.Reply {
+	b.Observer.Received(mcp.Client, m.Kind, m.Method)
+	if p := negotiate.CheckStateless(x.Header, m, b.served()); p != nil {
+		return b.refuse(p.Status, &p.Error, m.ID)
+	}
+	if m.Method == mcp.Listen && !x.Events {
+		return b.refuse(http.StatusNotAcceptable, mcp.Errorf(mcp.CodeInvalidRequest, "a listen is answered by an event stream; accept text/event-stream"), m.ID)
+	}
+	c, release, refusal := b.member(ctx, x, m)
+	if refusal != nil {
+		return *refusal
+	}
+	m.Header = c.headers.keep(x.Header, b.Credentials)
+	keepParams(m.Header, x.Header)
+	stream := transports.NewStream(b.StreamBytes)
+	turn := NewTurn(stream, x.Events)
+	c.complete()
+	c.Session.Hold(turn)
+	_, effects := c.Session.FromClient(m, turn, time.Now())
+	c.do(effects)
+	c.Session.Release(turn)
+	context.AfterFunc(ctx, func() { // leaving the stream cancels
+		c.do(c.Session.Abandon(turn, time.Now()))
+		release()
+	})
+	return transports.Reply{Status: http.StatusOK, Stream: stream, StatusOf: b.statusOf(c)}
+}
+
+// keepParams passes on the headers that repeat arguments: who they mean
+// something to is not known here.
+func keepParams(to, from http.Header) {
+	for name, values := range from {
+		if strings.HasPrefix(name, mcp.HeaderParam) {
+			to[name] = values
+		}
+	}
+}
+
+// statusOf returns the HTTP status of an answer: a stateless revision repeats
+// some codes there. What a tool or prompt says of itself is no missing method.
+func (b *Bridge) statusOf(c *conversation) func(*mcp.Message) int {
+	statuses := b.Ladder.Traits(c.pair.Client).Status
+	return func(m *mcp.Message) int {
+		if m.Kind != mcp.Failure {
+			return http.StatusOK
+		}
+		code := m.Code()
+		inside := m.Method == mcp.ToolsCall || m.Method == mcp.PromptsGet || m.Method == mcp.ResourcesRead || m.Method == mcp.Complete
+		if code == mcp.CodeMethodNotFound && inside {
+			return http.StatusOK
+		}
+		if status, ok := statuses[code]; ok {
+			return status
+		}
+		return http.StatusOK
+	}
+}
