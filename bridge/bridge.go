@@ -16,7 +16,8 @@ import (
 // are safe for concurrent use.
 type Bridge struct {
 	Settings
-	salt [32]byte
+	salt   [32]byte
+	sealer sealer
 
 	mu       sync.Mutex
 	sessions map[string]*conversation
@@ -70,7 +71,7 @@ type conversation struct {
 
 // New returns a bridge.
 func New(s Settings) *Bridge {
-	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}}
+	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}, sealer: newSealer()}
 	_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
 	b.alive, b.die = context.WithCancel(context.Background())
 	if b.Shared {
@@ -140,15 +141,21 @@ func (b *Bridge) find(ctx context.Context, x *transports.Exchange) *conversation
 
 // remove ends a conversation: its streams, its exchanges, its upstream.
 func (b *Bridge) remove(c *conversation, why string) {
+	if b.forget(c) {
+		c.end(why)
+	}
+}
+
+// forget takes a conversation out of the table; false when it is in none.
+func (b *Bridge) forget(c *conversation) bool {
 	b.mu.Lock()
 	_, present := b.sessions[c.id]
 	delete(b.sessions, c.id)
 	b.mu.Unlock()
-	if !present {
-		return
+	if present {
+		b.Observer.SessionClosed(c.pair)
 	}
-	b.Observer.SessionClosed(c.pair)
-	c.end(why)
+	return present
 }
 
 // Sessions returns the number of open sessions.
@@ -192,8 +199,13 @@ func (b *Bridge) Close(ctx context.Context) error {
 // closeTimeout bounds how long a server is told good-bye.
 const closeTimeout = 5 * time.Second
 
+// end ends a conversation, once.
 func (c *conversation) end(why string) {
 	c.mu.Lock()
+	if c.ended {
+		c.mu.Unlock()
+		return
+	}
 	c.ended = true
 	if c.timer != nil {
 		c.timer.Stop()

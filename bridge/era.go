@@ -11,6 +11,7 @@ import (
 	"github.com/mcpbridge/mcpbridge/negotiate"
 	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/streamable"
 )
 
 // verdict is what is known of an upstream's era, for one credential.
@@ -190,7 +191,7 @@ func (c *conversation) enter(ctx context.Context, client mcp.Peer) (server mcp.P
 	}
 	server, result, early, err = c.handshake(ctx, client)
 	switch {
-	case err == nil && v.era == negotiate.Stateless && asksBack(client) && !c.stateful():
+	case err == nil && v.era == negotiate.Stateless && asksBack(client) && !transports.IsStateful(c.wire):
 		// Without a session its answers to questions would be lost.
 		c.wire.Reset()
 		return c.enterStateless(ctx, client, v.version)
@@ -228,15 +229,11 @@ func asksBack(client mcp.Peer) bool {
 	return client.Declares("elicitation") || client.Declares("sampling") || client.Declares("roots")
 }
 
-// stateful reports whether the server keeps a session for the conversation.
-func (c *conversation) stateful() bool {
-	s, ok := c.wire.(interface{ Stateful() bool })
-	return !ok || s.Stateful()
-}
-
 // routed reports whether headers repeat parts of requests on the way to the
 // server.
-func (c *conversation) routed() bool { return c.bridge.UpstreamTransport == "streamable-http" }
+func (c *conversation) routed() bool {
+	return transports.NameOf(c.wire, c.bridge.UpstreamTransport) == streamable.Name
+}
 
 // enterStateless opens no session: it asks the server what it is, and makes of
 // that what a handshake would have told.

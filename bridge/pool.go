@@ -48,8 +48,12 @@ const (
 // when the request is over.
 func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, func(), *transports.Reply) {
 	client := statelessPeer(m)
+	who := b.principalOf(x.Header)
+	if key, p := b.resumed(who, m); p != nil {
+		return p.c, func() { b.leave(key, p) }, nil
+	}
 	key := poolKey{
-		principal: b.principalOf(x.Header), version: client.Version,
+		principal: who, version: client.Version,
 		capabilities: fingerprint(client.Capabilities), client: claim(client),
 	}
 	// Clients without credentials are not one principal. Only a server that
@@ -63,7 +67,7 @@ func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Mess
 		return nil, nil, &r
 	}
 	if first {
-		b.fill(ctx, p, x, m, client)
+		b.fill(ctx, p, x, m, client, who)
 	}
 	select {
 	case <-p.ready:
@@ -209,11 +213,16 @@ func (b *Bridge) reap(key poolKey, m *pooled, idle time.Duration) {
 }
 
 // fill opens the conversation for a place in the pool.
-func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m *mcp.Message, client mcp.Peer) {
+func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m *mcp.Message, client mcp.Peer, who principal) {
 	defer close(p.ready)
 	c := b.newConversation(x)
+	if c == nil {
+		r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge is shutting down"), m.ID)
+		p.failure = &r
+		return
+	}
 	c.events = true
-	c.opening = mcp.NewRequest(mcp.Initialize, mcp.NewObject())
+	c.opening = mcp.NewRequest(mcp.Initialize, mcp.MustObject(`{"protocolVersion":"","capabilities":{}}`))
 	c.opening.Body.SetObject("clientInfo", client.Info.Clone())
 	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
 	// Who waits may leave; the conversation is for others too.
@@ -230,11 +239,13 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 		p.failure = &r
 		return
 	}
-	c.Session.Build(b.Ladder, c.facing(client, server), b.Deps)
+	c.Session.Build(b.Ladder, c.facing(client, server), c.deps(who))
 	c.pair.Client, c.pair.Server = client.Version, server.Version
 	c.pair.ClientName, _ = client.Name()
 	c.pair.ServerName, _ = server.Name()
+	b.pool.mu.Lock()
 	p.c = c
+	b.pool.mu.Unlock()
 	b.Observer.SessionOpened(c.pair)
 	for _, m := range c.early {
 		c.receive(m, 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -142,9 +143,13 @@ func (b *Bridge) statusOf(c *conversation) func(*mcp.Message) int {
 			return http.StatusOK
 		}
 		code := m.Code()
+		_, server := c.Session.Peers()
 		inside := m.Method == mcp.ToolsCall || m.Method == mcp.PromptsGet || m.Method == mcp.ResourcesRead || m.Method == mcp.Complete
-		if code == mcp.CodeMethodNotFound && inside {
+		if code == mcp.CodeMethodNotFound && inside && (c.stateless || rewrite.Offers(server, m.Method)) {
 			return http.StatusOK
+		}
+		if code == mcp.CodeInvalidParams && m.Body.Object("data").Text("reason") == rewrite.InvalidState {
+			return http.StatusBadRequest
 		}
 		if status, ok := statuses[code]; ok {
 			return status

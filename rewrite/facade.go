@@ -56,7 +56,7 @@ func (s *facade) ToServer(m *mcp.Message, out *Out) {
 	case m.Method == mcp.Discover:
 		out.Rewritten()
 		out.Answer(s.discovered(m))
-	case !s.offers(m.Method):
+	case !Offers(s.server, m.Method):
 		out.Answer(m.Refuse(mcp.Errorf(mcp.CodeMethodNotFound, "Method not found: the server does not offer %s", clip(m.Method, 128))))
 	default:
 		s.request(m, out)
@@ -84,9 +84,11 @@ func (s *facade) discovered(m *mcp.Message) *mcp.Message {
 	return m.Answer(body)
 }
 
-// offers reports whether the server declared what a method needs.
-func (s *facade) offers(method string) bool {
-	c := s.server.Capabilities
+// Offers reports whether a server with sessions declared what a method of the
+// stateless revision needs (server/discover: an undeclared capability is a
+// missing method).
+func Offers(server mcp.Peer, method string) bool {
+	c := server.Capabilities
 	switch method {
 	case mcp.ToolsList, mcp.ToolsCall:
 		return c.Has("tools")
@@ -95,7 +97,7 @@ func (s *facade) offers(method string) bool {
 	case mcp.ResourcesList, mcp.TemplatesList, mcp.ResourcesRead:
 		return c.Has("resources")
 	case mcp.Complete:
-		return c.Has("completions") || s.server.Version < v20250326 && (c.Has("prompts") || c.Has("resources"))
+		return c.Has("completions") || server.Version < v20250326 && (c.Has("prompts") || c.Has("resources"))
 	case mcp.Listen, mcp.ResourcesSubscribe, mcp.ResourcesUnsubscribe, mcp.SetLevel:
 		return true // stages' own
 	}

@@ -51,8 +51,12 @@ func (s *parking) resume(m *mcp.Message, state mcp.Raw, now time.Time) (c *parke
 	return c, round, true
 }
 
+// InvalidState is the reason, in an error's data, that a request state is
+// worth nothing.
+const InvalidState = "invalid_request_state"
+
 func invalidState() *mcp.Error {
-	return stateError("invalid_request_state", "the request state is not valid, or the call that it belongs to is gone; the server may have acted before it asked")
+	return stateError(InvalidState, "the request state is not valid, or the call that it belongs to is gone; the server may have acted before it asked")
 }
 
 func stateError(reason, text string) *mcp.Error {

@@ -39,6 +39,17 @@ func NameOf(u Upstream, fallback string) string {
 	return fallback
 }
 
+// Sessioned is an Upstream that can tell whether the server keeps a session
+// for the conversation.
+type Sessioned interface{ Stateful() bool }
+
+// IsStateful reports whether the server keeps a session for the conversation.
+// Where the transport itself is one, it does.
+func IsStateful(u Upstream) bool {
+	s, ok := u.(Sessioned)
+	return !ok || s.Stateful()
+}
+
 // Outgoing holds what a conversation wants to hear of a message under way.
 type Outgoing struct {
 	// Sent is called once, when the message has been written out; nil is

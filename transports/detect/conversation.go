@@ -53,6 +53,12 @@ func (c *conversation) Transport() string {
 	return streamable.Name
 }
 
+// Stateful implements transports.Sessioned.
+func (c *conversation) Stateful() bool {
+	u, _ := c.current()
+	return transports.IsStateful(u)
+}
+
 // Send implements transports.Upstream.
 func (c *conversation) Send(ctx context.Context, m *mcp.Message, o transports.Outgoing) error {
 	u, certain := c.current()

@@ -54,13 +54,22 @@ func (c *session) work() {
 // POST has been accepted, and the stream is all there is.
 func (c *session) answer(j *job, r transports.Reply) {
 	late := !j.settled.CompareAndSwap(false, true)
-	if late || r.Message != nil && !r.Message.ID.IsZero() && !asksToAuthenticate(r.Status) {
+	if late || isRequest(j.frame) && r.Message != nil && !asksToAuthenticate(r.Status) {
 		if m := r.Explain(j.frame); m != nil {
 			c.pipe.Stream.Push(m)
 			r = transports.Reply{Status: http.StatusAccepted}
 		}
 	}
 	j.reply <- r // nobody reads a late one
+	c.part()
+}
+
+func isRequest(f *mcp.Frame) bool {
+	if f == nil || f.Batch || len(f.Items) != 1 {
+		return false
+	}
+	m := f.Items[0].Message
+	return m != nil && m.Kind == mcp.Request
 }
 
 func asksToAuthenticate(status int) bool {
@@ -73,7 +82,6 @@ func (c *session) take(j *job) transports.Reply {
 	if reply.Status != http.StatusAccepted {
 		c.owed.Forget(added)
 	}
-	c.part()
 	return reply
 }
 

@@ -19,19 +19,27 @@ import (
 func TestPost(t *testing.T) {
 	transporttest.Goroutines(t)
 	refusal := mcp.Errorf(mcp.CodeInvalidRequest, "no").Failure(mcp.IntID(1))
+	idless := mcp.Errorf(mcp.CodeInvalidRequest, "no").Failure(mcp.ID{})
 	for name, c := range map[string]struct {
 		reply  transports.Reply
 		body   string
 		status int
 		text   string
+		stream bool // the refusal is there
 	}{
-		"accepted":     {transports.Reply{Status: 202}, ping, 202, "Accepted"},
-		"notification": {transports.Reply{Status: 202}, initNote, 202, "Accepted"},
-		"refused":      {transports.Reply{Status: 400, Message: refusal}, ping, 400, string(refusal.Bytes())},
+		"accepted":     {transports.Reply{Status: 202}, ping, 202, "Accepted", false},
+		"notification": {transports.Reply{Status: 202}, initNote, 202, "Accepted", false},
+		"refused":      {transports.Reply{Status: 400, Message: refusal}, ping, 202, "Accepted", true},
+		"no room":      {transports.Reply{Status: 503, Message: refusal}, initialize, 202, "Accepted", true},
+		"without id":   {transports.Reply{Status: 400, Message: idless}, ping, 202, "Accepted", true},
 		"relayed": {transports.Reply{Status: 401, Header: http.Header{"Www-Authenticate": {"Bearer"}}, Message: refusal}, initialize,
-			401, string(refusal.Bytes())},
-		"broken":  {transports.Reply{Status: 400, Message: refusal}, "{", 400, string(refusal.Bytes())},
-		"nothing": {transports.Reply{Status: 503}, ping, 503, ""},
+			401, string(refusal.Bytes()), false},
+		"forbidden":   {transports.Reply{Status: 403, Message: refusal}, ping, 403, string(refusal.Bytes()), false},
+		"a note":      {transports.Reply{Status: 400, Message: idless}, initNote, 400, string(idless.Bytes()), false},
+		"a batch":     {transports.Reply{Status: 400, Message: idless}, "[" + ping + "]", 400, string(idless.Bytes()), false},
+		"no JSON-RPC": {transports.Reply{Status: 400, Message: refusal}, `{"id":1}`, 400, string(refusal.Bytes()), false},
+		"no JSON":     {transports.Reply{Status: 400, Message: refusal}, "{", 400, string(refusal.Bytes()), false},
+		"nothing":     {transports.Reply{Status: 503}, ping, 503, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := newScripted()
@@ -40,7 +48,7 @@ func TestPost(t *testing.T) {
 			s := r.open()
 			defer s.leave()
 			host.take = func(_ context.Context, f *mcp.Frame, fault *mcp.Fault) transports.Reply {
-				if (fault != nil) != (name == "broken") || (f == nil) != (name == "broken") {
+				if (fault != nil) != (name == "no JSON") || (f == nil) != (name == "no JSON") {
 					t.Errorf("the host was handed %v, %v", f, fault)
 				}
 				return c.reply
@@ -50,6 +58,10 @@ func TestPost(t *testing.T) {
 			text, _ := io.ReadAll(resp.Body)
 			if resp.StatusCode != c.status || string(text) != c.text || resp.Header.Get("Www-Authenticate") != c.reply.Header.Get("Www-Authenticate") {
 				t.Errorf("%d %q %v", resp.StatusCode, text, resp.Header)
+			}
+			host.pipe.Stream.End()
+			if got := s.next(); (got == event(string(refusal.Bytes()))) != c.stream || !c.stream && got != "" {
+				t.Errorf("on the stream is %q", got)
 			}
 		})
 	}

@@ -24,7 +24,8 @@ func (g *group) started(cmd *exec.Cmd) { g.id = cmd.Process.Pid }
 // terminate asks all to end.
 func (g *group) terminate() { _ = syscall.Kill(-g.id, syscall.SIGTERM) } // whom it does not reach has ended
 
-// kill ends all.
+// kill ends all. The system gives the number to nobody else while the group
+// has members, nor in the moment after its last one was reaped.
 func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 // empty reports whether none is left, after the child was reaped.

@@ -81,7 +81,7 @@ func program(t *testing.T, kind string, change func(*stdio.Command)) (*stdio.Pro
 	noProcesses(t, mark)
 	j := newJournal()
 	spec := stdio.Command{
-		Path: os.Args[0], Args: []string{mark}, Env: []string{childVariable + "=" + kind, "GORACE=atexit_sleep_ms=0"},
+		Path: os.Args[0], Args: []string{mark}, Env: []string{childVariable + "=" + kind, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR=" + t.TempDir()},
 		StopGrace: patience, // a test that needs an end by force says so
 		Log:       func(_ int, line string) { j.note("error")(line) },
 		Noise:     func(_ int, text string) { j.note("noise")(text) },

@@ -49,7 +49,7 @@ func (c *conversation) Agree(v mcp.Version, t mcp.Traits) {
 	c.state.version, c.state.traits = v, t
 }
 
-// Stateful reports whether the server gave the conversation a session.
+// Stateful implements transports.Sessioned: the server gave a session id.
 func (c *conversation) Stateful() bool { return c.snapshot(nil).session != "" }
 
 // Reset implements transports.Upstream. What exchanges under way still learn
