@@ -11,14 +11,27 @@ import (
 // `mcpbridge serve` are its shorthand.
 type Config struct {
 	Listen string // address of the endpoint
+	Stdio  bool   // the only client is on the standard streams; there is no endpoint
 	Admin  string // address of metrics and health; "" or "off" is none
 
-	Upstream    string      // URL of the MCP server
+	// SSEPath and MessagePath are where clients of the HTTP+SSE transport find
+	// the event stream and post; "" or "off" serves none. BasePath is the prefix
+	// that a proxy in front takes away, or "forwarded" if the proxy tells it.
+	SSEPath, MessagePath, BasePath string
+	WSPath                         string // where clients open WebSockets; "" or "off" is nowhere
+
+	Upstream    string      // URL of the MCP server; "" when Command starts it
+	Command     Command     // starts the MCP server
 	Headers     http.Header // sent to the upstream with every request
 	Credentials mcp.Credentials
+	// UpstreamTransport is how the server is spoken to, and UpstreamMessageURL
+	// where messages go over HTTP+SSE instead of where the server says.
+	UpstreamTransport  UpstreamTransport
+	UpstreamMessageURL string
 
 	ClientVersions  []mcp.Version // accepted downstream; empty means all
 	UpstreamVersion mcp.Version   // the only one offered upstream; "" means what the client asked for
+	UpstreamEra     Era           // how the server is spoken to
 	Options         mcp.Options
 
 	ConnectTimeout time.Duration // to reach the upstream
@@ -53,6 +66,9 @@ func Default() Config {
 	return Config{
 		Listen:         "127.0.0.1:8080",
 		Admin:          "127.0.0.1:9090",
+		SSEPath:        "/sse",
+		MessagePath:    "/messages",
+		WSPath:         "/ws",
 		Headers:        make(http.Header),
 		Options:        mcp.DefaultOptions(),
 		ConnectTimeout: 10 * time.Second,
@@ -61,6 +77,9 @@ func Default() Config {
 		KeepAlive:      15 * time.Second,
 		MaxBody:        64 << 20,
 		LogLevel:       "info",
+
+		UpstreamTransport: TransportAuto,
+		UpstreamEra:       EraAuto,
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 func checkUpstream(p *Problems, raw string) {
 	const field = "upstream"
 	if raw == "" {
-		p.add(field, "no upstream was given; tell the URL of the MCP server, as http://127.0.0.1:3000/mcp")
+		p.add(field, "no upstream was given; tell the URL of the MCP server, as http://127.0.0.1:3000/mcp, or its command after --")
 		return
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
 		p.add(field, "this is not a URL; write it as http://127.0.0.1:3000/mcp")
-	case u.Opaque != "" || u.Scheme == "" || u.Scheme != "http" && u.Scheme != "https":
+	case u.Opaque != "" || u.Scheme == "" || u.Scheme != "http" && u.Scheme != "https" && !isSocketScheme(u.Scheme):
 		checkScheme(p, u)
 	case u.Hostname() == "":
 		p.add(field, "the URL has no host; write it as http://127.0.0.1:3000/mcp")
@@ -37,10 +37,10 @@ func checkUpstream(p *Problems, raw string) {
 func checkScheme(p *Problems, u *url.URL) {
 	const field = "upstream"
 	switch u.Scheme {
-	case "ws", "wss", "stdio", "sse", "unix":
-		p.add(field, "the scheme %s:// is not supported by this version; use http:// or https:// (Streamable HTTP)", u.Scheme)
+	case "stdio", "sse", "unix":
+		p.add(field, "the scheme %s:// is not supported by this version; use http://, https://, ws:// or wss://", u.Scheme)
 	default:
-		p.add(field, "this is not an http:// or https:// URL; write it as http://127.0.0.1:3000/mcp")
+		p.add(field, "this is not an http://, https://, ws:// or wss:// URL; write it as http://127.0.0.1:3000/mcp")
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 func (c Config) Validate(known []mcp.Version) error {
 	var p Problems
 	c.checkAddresses(&p)
-	checkUpstream(&p, c.Upstream)
+	c.checkServer(&p)
+	c.checkTransports(&p)
+	c.checkSockets(&p)
 	c.checkHeaders(&p)
 	c.checkVersions(&p, known)
 	c.checkOptions(&p)
@@ -24,13 +26,15 @@ func (c Config) Validate(known []mcp.Version) error {
 }
 
 func (c Config) checkAddresses(p *Problems) {
-	checkAddress(p, "listen", c.Listen)
+	if !c.Stdio {
+		checkAddress(p, "listen", c.Listen)
+	}
 	admin, ok := c.AdminAddress()
 	if !ok {
 		return
 	}
 	checkAddress(p, "admin", admin)
-	if admin == c.Listen && !strings.HasSuffix(admin, ":0") {
+	if !c.Stdio && admin == c.Listen && !strings.HasSuffix(admin, ":0") {
 		p.add("admin", "%q is the address of the endpoint too; choose another, or %q for none", admin, AdminOff)
 	}
 }
@@ -54,6 +58,7 @@ func (c Config) checkVersions(p *Problems, known []mcp.Version) {
 	if c.UpstreamVersion != "" {
 		p.oneOf("upstream_version", string(c.UpstreamVersion), names)
 	}
+	p.oneOf("upstream_era", string(c.UpstreamEra), UpstreamEras())
 	for _, v := range c.ClientVersions {
 		p.oneOf("client_versions", string(v), names)
 	}

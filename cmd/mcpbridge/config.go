@@ -23,7 +23,16 @@ func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	if c.Listen, err = f.listen(g); err != nil {
 		return c, err
 	}
-	if c.Upstream, err = f.upstream(g, args); err != nil {
+	args, after := atDash(args, g.flags)
+	if c.Upstream, err = f.upstream(g, args, after); err != nil {
+		return c, err
+	}
+	if c.Upstream == "" {
+		if c.Command.Args, err = f.commandLine(g, after); err != nil {
+			return c, err
+		}
+	}
+	if c.UpstreamTransport, err = f.transport(g, c.Upstream); err != nil {
 		return c, err
 	}
 	if err := addHeaders(c.Headers, f.headers, g.source("header")); err != nil {
@@ -37,6 +46,9 @@ func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	c.Options.Fallback = parseFallback(f.fallback)
 	for _, v := range f.clientVersions {
 		c.ClientVersions = append(c.ClientVersions, mcp.Version(strings.TrimSpace(v)))
+	}
+	if v := c.UpstreamVersion; v != "" && (c.UpstreamEra == configs.EraModern && !isStateless(v) || c.UpstreamEra == configs.EraLegacy && isStateless(v)) {
+		return c, fmt.Errorf("%s: the version %s is not of the era %q; leave one of the two out", g.source("upstream-version"), v, c.UpstreamEra)
 	}
 	return c, explain(c.Validate(knownVersions()), f.source(g, args))
 }
@@ -65,28 +77,49 @@ func (f *serveFlags) listen(g given) (string, error) {
 	return net.JoinHostPort(cmp.Or(strings.Trim(f.host, "[]"), host), port), nil
 }
 
-// upstream picks the URL among the ways to give one.
-func (f *serveFlags) upstream(g given, args []string) (string, error) {
-	var urls, sources []string
-	add := func(url, source string) {
-		urls, sources = append(urls, url), append(sources, source)
+// upstream picks the URL among the ways to give one, the strongest first. It
+// is empty where the strongest way is a command.
+func (f *serveFlags) upstream(g given, args, command []string) (string, error) {
+	for _, strength := range []int{byFlag, byVariable} {
+		var urls, sources []string
+		add := func(url, source string) {
+			urls, sources = append(urls, url), append(sources, source)
+		}
+		if len(args) > 0 && strength == byFlag {
+			add(args[0], "the argument")
+		}
+		if len(command) > 0 && strength == byFlag {
+			add("", "the command after --")
+		}
+		if g.strength("stdio") == strength {
+			add("", g.source("stdio"))
+		}
+		for _, way := range []struct{ flag, url string }{{"upstream", f.Upstream}, {"streamableHttp", f.streamableHTTP}, {"sse", f.sse}} {
+			if g.strength(way.flag) == strength {
+				add(way.url, g.source(way.flag))
+			}
+		}
+		switch len(urls) {
+		case 0:
+		case 1:
+			return urls[0], nil
+		default:
+			return "", fmt.Errorf("%s and %s both give the upstream; give one of them", sources[0], sources[1])
+		}
 	}
-	if len(args) > 0 {
-		add(args[0], "the argument")
+	return "", nil
+}
+
+// transport returns how to speak to the upstream: one that --sse gave speaks
+// HTTP+SSE.
+func (f *serveFlags) transport(g given, upstream string) (configs.UpstreamTransport, error) {
+	if f.sse == "" || upstream != f.sse {
+		return f.UpstreamTransport, nil
 	}
-	if g.strength("upstream") == byFlag {
-		add(f.Upstream, "--upstream")
+	if g.strength("upstream-transport") != byDefault && f.UpstreamTransport != configs.TransportSSE {
+		return "", fmt.Errorf("%s and %s contradict each other; give one of them", g.source("sse"), g.source("upstream-transport"))
 	}
-	if g.strength("streamableHttp") == byFlag {
-		add(f.streamableHTTP, "--streamableHttp")
-	}
-	switch len(urls) {
-	case 0:
-		return f.Upstream, nil // from the variable, or none
-	case 1:
-		return urls[0], nil
-	}
-	return "", fmt.Errorf("%s and %s both give the upstream; give one of them", sources[0], sources[1])
+	return configs.TransportSSE, nil
 }
 
 // source returns what names the place where a field of the configuration came
@@ -98,6 +131,8 @@ func (f *serveFlags) source(g given, args []string) func(field string) string {
 			return "URL"
 		case field == "upstream" && g.strength("streamableHttp") == byFlag:
 			return "--streamableHttp"
+		case field == "upstream" && f.sse != "":
+			return g.source("sse")
 		case field == "listen" && max(g.strength("host"), g.strength("port")) > g.strength("listen"):
 			return g.source("host") + "/" + g.source("port")
 		case field == "header" && f.headerFile != "" && f.headers == nil:

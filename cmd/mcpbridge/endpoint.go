@@ -3,16 +3,25 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
+
+	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // endpointPath is where clients find the bridge.
-const endpointPath = "/mcp"
+const endpointPath = configs.EndpointPath
 
-// atEndpoint serves MCP at its path and tells everybody else where that is.
-func atEndpoint(mcp http.Handler) http.Handler {
+// atPaths serves MCP at its path, and what further there is, and tells
+// everybody else where that is. A slash at the end makes no difference.
+func atPaths(mcp http.Handler, further map[string]http.Handler) http.Handler {
+	paths := map[string]http.Handler{}
+	for path, handler := range further {
+		paths[strings.TrimSuffix(path, "/")] = handler
+	}
+	paths[endpointPath] = mcp
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == endpointPath || r.URL.Path == endpointPath+"/" {
-			mcp.ServeHTTP(w, r)
+		if handler := paths[strings.TrimSuffix(r.URL.Path, "/")]; handler != nil {
+			handler.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -16,8 +16,13 @@ import (
 // engine is the bridge as the listeners see it.
 type engine struct {
 	endpoint http.Handler
-	ready    func(context.Context) error // nil error when the upstream answered
-	close    func(context.Context) error // ends all sessions
+	// further holds handlers by their path: those of HTTP+SSE and WebSocket.
+	further map[string]http.Handler
+	pipes   transports.PipeHost         // serves clients on one pipe
+	leave   func()                      // ends streams that wait for nothing; may be nil
+	wait    func(context.Context) error // for the end of connections that are no HTTP any more; may be nil
+	ready   func(context.Context) error // nil error when the upstream answered
+	close   func(context.Context) error // ends all sessions
 }
 
 // engineBuilder makes the engine of a service.

@@ -17,6 +17,8 @@ type serveFlags struct {
 	host           string
 	port           uint16
 	streamableHTTP string
+	sse            string
+	command        string
 	headers        []string
 	headerFile     string
 	fallback       string
@@ -34,11 +36,16 @@ func (f *serveFlags) define(fs *pflag.FlagSet) {
 	fs.SortFlags = false
 	f.defineAddresses(fs)
 	f.defineUpstream(fs)
+	f.defineCommand(fs)
 	f.defineTranslation(fs)
 	f.defineLimits(fs)
+	f.defineLog(fs)
+	showVariables(fs)
+}
+
+func (f *serveFlags) defineLog(fs *pflag.FlagSet) {
 	fs.StringVar(&f.LogLevel, "log-level", f.LogLevel, "write log lines of this `LEVEL` and above: "+oneOf(configs.LogLevels()))
 	fs.StringVar((*string)(&f.LogFormat), "log-format", "", "`FORMAT` of the log: "+oneOf(configs.LogFormats())+" (default console on a terminal, else json)")
-	showVariables(fs)
 }
 
 func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
@@ -46,21 +53,38 @@ func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
 	fs.StringVar(&f.host, "host", "", "`HOST` part of --listen")
 	fs.Uint16Var(&f.port, "port", 0, "`PORT` part of --listen")
 	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	fs.StringVar(&f.SSEPath, "sse-path", f.SSEPath, "`PATH` of the event stream for clients of the HTTP+SSE transport, \"off\" for none")
+	fs.StringVar(&f.MessagePath, "message-path", f.MessagePath, "`PATH` to which those clients post")
+	fs.StringVar(&f.WSPath, "ws-path", f.WSPath, "`PATH` where clients open WebSockets, \"off\" for nowhere")
+	fs.StringVar(&f.BasePath, "base-path", "", "`PREFIX` of the paths that a proxy in front takes away, \"forwarded\" to read X-Forwarded-Prefix")
 	fs.StringSliceVar(&f.AllowedHosts, "allow-host", nil, "one more `HOST` by which clients may address the endpoint, * for any; can be repeated")
 	fs.StringSliceVar(&f.AllowedOrigins, "allow-origin", nil, "web `ORIGIN` whose pages may call the endpoint, * for any; can be repeated")
 }
 
 func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Upstream, "upstream", "", "`URL` of the MCP server")
+	fs.StringVar(&f.Upstream, "upstream", "", "`URL` of the MCP server: http(s)://, or ws(s):// for WebSocket")
 	fs.StringVar(&f.streamableHTTP, "streamableHttp", "", "the same as --upstream `URL`")
+	fs.StringVar(&f.sse, "sse", "", "the same as --upstream `URL` --upstream-transport sse")
+	fs.StringVar((*string)(&f.UpstreamTransport), "upstream-transport", string(f.UpstreamTransport), "`TRANSPORT` of the MCP server: "+oneOf(configs.UpstreamTransports()))
+	fs.StringVar(&f.UpstreamMessageURL, "upstream-message-url", "", "`URL` to post to over HTTP+SSE, instead of the one that the server names")
 	fs.StringArrayVar(&f.headers, "header", nil, "`'NAME: VALUE'` to send to the upstream; can be repeated (a line each in the variable)")
 	fs.StringVar(&f.headerFile, "header-file", "", "`FILE` with such headers, one a line, # for comments; keeps secrets off the command line")
 	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(mcp.CredentialNames())+" (default static with an Authorization header, else forward)")
 }
 
+func (f *serveFlags) defineCommand(fs *pflag.FlagSet) {
+	fs.StringVar(&f.command, "stdio", "", "`COMMAND` that starts the MCP server, in place of one after --; quotes group, no shell reads it")
+	fs.StringArrayVar(&f.Command.Env, "env", nil, "`NAME=VALUE` of a variable for that command; can be repeated (a line each in the variable)")
+	fs.StringSliceVar(&f.Command.InheritEnv, "inherit-env", nil, "one more `NAME` of a variable that it gets from the bridge, \"all\" for all; can be repeated")
+	fs.StringVar(&f.Command.Dir, "cwd", "", "`DIR` in which it is started")
+}
+
 func (f *serveFlags) defineTranslation(fs *pflag.FlagSet) {
 	o := &f.Options
 	fs.StringVar((*string)(&f.UpstreamVersion), "upstream-version", "", "the only protocol `VERSION` offered upstream (default the client's own first)")
+	era := "`ERA` of the MCP server: " + oneOf(configs.UpstreamEras()) + "; auto asks it"
+	fs.StringVar((*string)(&f.UpstreamEra), "upstream-era", string(f.UpstreamEra), era)
+	fs.StringVar((*string)(&f.UpstreamEra), "upstreamProtocol", string(f.UpstreamEra), "the same as --upstream-era `ERA`")
 	fs.StringSliceVar(&f.clientVersions, "client-versions", nil, "protocol `VERSIONS` accepted from clients, separated by commas (default all)")
 	fs.BoolVar(&o.Strict, "strict", false, "remove members that an older peer does not know, instead of leaving them for it to ignore")
 	fs.StringVar(&f.fallback, "elicitation-fallback", string(o.Fallback.Action), "`ACTION` when a server asks a client that cannot be asked: "+oneOf(fallbackNames()))
@@ -84,6 +108,8 @@ func offerValues(cmd *cobra.Command) {
 		"inject-text":          mcp.InjectTextNames(),
 		"loss":                 mcp.LossNames(),
 		"credentials":          mcp.CredentialNames(),
+		"upstream-transport":   configs.UpstreamTransports(),
+		"upstream-era":         configs.UpstreamEras(),
 		"log-level":            configs.LogLevels(),
 		"log-format":           configs.LogFormats(),
 		"upstream-version":     versionNames(),

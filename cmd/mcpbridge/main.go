@@ -17,6 +17,7 @@ import (
 
 // process is the program's surroundings, so that tests can be them.
 type process struct {
+	in       io.Reader
 	out, err io.Writer
 	lookup   func(variable string) (string, bool)
 	// signals starts the delivery of requests to stop.
@@ -26,6 +27,7 @@ type process struct {
 
 func main() {
 	os.Exit(run(os.Args[1:], process{
+		in:       os.Stdin,
 		out:      os.Stdout,
 		err:      os.Stderr,
 		lookup:   os.LookupEnv,
@@ -76,6 +78,9 @@ func problems(err error) []error {
 func stopSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup makes it so
+		signal.Notify(c, syscall.SIGHUP)
+	}
 	return c, func() { signal.Stop(c) }
 }
 

@@ -63,6 +63,7 @@ func (s *service) stop(signals <-chan os.Signal) error {
 	case <-signals:
 		cancel()
 		s.closeSites()
+		<-done // the upstream's children are killed by then
 		return failure{errForced}
 	}
 }
@@ -74,7 +75,7 @@ func (s *service) drain(ctx context.Context) {
 	s.leave()
 	calls, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
-	drained := s.endpoint.server.Shutdown(calls)
+	drained := s.quiet(calls)
 	ending, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	if err := s.engine.close(ending); err != nil {
@@ -82,20 +83,29 @@ func (s *service) drain(ctx context.Context) {
 	}
 	if drained != nil {
 		s.log.Warn().Msg("not every call ended in time")
-		s.endpoint.server.Shutdown(ending) //nolint:errcheck // what is left is closed next
+		s.quiet(ending) //nolint:errcheck // what is left is closed next
 	}
+}
+
+// quiet waits until nothing is under way at the endpoint.
+func (s *service) quiet(ctx context.Context) error {
+	err := s.endpoint.server.Shutdown(ctx)
+	if s.engine.wait != nil {
+		err = errors.Join(err, s.engine.wait(ctx))
+	}
+	return err
 }
 
 // announce tells where the bridge is and what an operator should know.
 func (s *service) announce() {
 	line := s.log.Info().Str("version", buildInfo().Version).
-		Str("endpoint", s.endpoint.url(endpointPath)).
-		Str("upstream", configs.Redacted(s.cfg.Upstream))
+		Str("endpoint", s.where()).
+		Str("upstream", s.cfg.UpstreamName())
 	if s.admin != nil {
 		line = line.Str("admin", s.admin.url("/"))
 	}
 	line.Msg("serving")
-	if !isOpen(s.endpoint.listener.Addr()) {
+	if s.endpoint == nil || !isOpen(s.endpoint.listener.Addr()) {
 		return
 	}
 	msg := "other machines reach this endpoint, and through it the upstream"
@@ -112,10 +122,12 @@ func (s *service) greet(ctx context.Context) {
 	defer cancel()
 	err := s.engine.ready(ctx)
 	switch {
+	case err == nil && s.cfg.Command.Given():
+		s.log.Info().Msg("the command exists; each session starts one of its own")
 	case err == nil:
 		s.log.Info().Msg("the upstream answers")
 	case !errors.Is(err, context.Canceled):
-		s.log.Warn().Str("upstream", configs.Redacted(s.cfg.Upstream)).Str("cause", configs.Cause(err)).
+		s.log.Warn().Str("upstream", s.cfg.UpstreamName()).Str("cause", configs.Cause(err)).
 			Msg("the upstream does not answer; serving anyway, sessions will try again")
 	}
 }

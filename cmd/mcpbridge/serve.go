@@ -9,8 +9,13 @@ import (
 
 const serveHelp = `Serve one MCP server to clients of any supported protocol version.
 
-Clients connect to /mcp of the listener by Streamable HTTP. Each session gets a
-conversation of its own with the upstream, in the version that fits both best.
+Clients connect to /mcp of the listener by Streamable HTTP, older ones to /sse
+by HTTP+SSE, and others to /ws by WebSocket. Each session gets a conversation
+of its own with the upstream, in the version that fits both best.
+The upstream is a URL, or a command that speaks on its standard streams: then
+each session gets a process of its own, which ends with it. Its standard error
+goes to the log. It gets the variables PATH, HOME, USER, LANG and the like, and
+those of --env and --inherit-env.
 
 Every flag can be given as an environment variable too, shown in brackets; the
 flag wins. SIGINT or SIGTERM stops: calls under way have 10 s to end, a second
@@ -20,16 +25,19 @@ const serveExample = `  mcpbridge serve http://127.0.0.1:3000/mcp
   mcpbridge serve --upstream https://mcp.example.com/mcp --header-file secrets.headers
   mcpbridge serve http://127.0.0.1:3000/mcp --listen 127.0.0.1:9000 --admin off
   mcpbridge serve http://127.0.0.1:3000/mcp --strict --elicitation-fallback declare:decline
+  mcpbridge serve --env LOG_LEVEL=warn --inherit-env API_TOKEN -- npx -y some-mcp-server
+  mcpbridge serve --sse https://mcp.example.com/sse
+  mcpbridge serve wss://mcp.example.com/ws
   MCPBRIDGE_UPSTREAM=http://127.0.0.1:3000/mcp mcpbridge serve`
 
 func newServeCommand(p process) *cobra.Command {
 	flags := newServeFlags()
 	cmd := &cobra.Command{
-		Use:     "serve [URL]",
+		Use:     "serve [URL | -- COMMAND ARGS...]",
 		Short:   "Serve one MCP server to clients of any supported version",
 		Long:    serveHelp,
 		Example: serveExample,
-		Args:    cobra.MaximumNArgs(1),
+		Args:    urlOrCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := readVariables(cmd.Flags(), p.lookup)
 			if err != nil {

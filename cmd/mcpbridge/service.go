@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"github.com/mcpbridge/mcpbridge/configs"
@@ -23,7 +24,7 @@ type service struct {
 	cfg      configs.Config
 	log      zerolog.Logger
 	engine   engine
-	endpoint *site
+	endpoint *site // nil for a client on the standard streams
 	admin    *site // nil when there is none
 	leaving  atomic.Bool
 	leave    context.CancelFunc // ends standalone streams
@@ -59,8 +60,10 @@ func open(cfg configs.Config, log zerolog.Logger, build engineBuilder) (*service
 }
 
 func (s *service) openSites() (err error) {
-	if s.endpoint, err = s.openSite(s.cfg.Listen, "--listen"); err != nil {
-		return err
+	if !s.cfg.Stdio {
+		if s.endpoint, err = s.openSite(s.cfg.Listen, "--listen"); err != nil {
+			return err
+		}
 	}
 	if addr, ok := s.cfg.AdminAddress(); ok {
 		s.admin, err = s.openSite(addr, "--admin")
@@ -83,27 +86,50 @@ func (s *service) openSite(addr, flag string) (*site, error) {
 
 func (s *service) build(build engineBuilder) error {
 	reg, counters := newMetrics()
-	guard, err := s.guard(s.endpoint)
-	if err != nil {
-		return err
+	var guard *transports.Guard // without an endpoint there is nobody to admit
+	var err error
+	if s.endpoint != nil {
+		if guard, err = s.guard(s.endpoint); err != nil {
+			return err
+		}
 	}
 	if s.engine, err = build(s.cfg, guard, counters, s.log); err != nil {
 		return err
 	}
 	leave, cancel := context.WithCancel(context.Background())
-	s.leave = cancel
-	s.endpoint.server.Handler = letGo(leave, atEndpoint(s.engine.endpoint))
+	s.leave = func() {
+		cancel()
+		if s.engine.leave != nil {
+			s.engine.leave()
+		}
+	}
+	if s.endpoint != nil {
+		s.endpoint.server.Handler = atPaths(letGo(leave, s.engine.endpoint), s.engine.further)
+	}
 	if s.admin == nil {
 		return nil
 	}
-	if guard, err = s.guard(s.admin); err != nil {
+	return s.buildAdmin(reg)
+}
+
+func (s *service) buildAdmin(reg *prometheus.Registry) error {
+	guard, err := s.guard(s.admin)
+	if err != nil {
 		return err
 	}
 	s.admin.server.Handler = admin.New(admin.Settings{
-		Version: buildInfo().Version, Metrics: reg, Ready: s.ready, Endpoint: s.endpoint.url(endpointPath),
+		Version: buildInfo().Version, Metrics: reg, Ready: s.ready, Endpoint: s.where(),
 		Refuse: func(r *http.Request) bool { return guard.Check(r) != nil },
 	})
 	return nil
+}
+
+// where says where clients find the bridge.
+func (s *service) where() string {
+	if s.endpoint == nil {
+		return "standard input and output"
+	}
+	return s.endpoint.url(endpointPath)
 }
 
 func (s *service) guard(at *site) (*transports.Guard, error) {

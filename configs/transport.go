@@ -1,0 +1,86 @@
+package configs
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// EndpointPath is where clients of Streamable HTTP find the bridge.
+const EndpointPath = "/mcp"
+
+// Off, as an address or a path, means that there is none.
+const Off = "off"
+
+// UpstreamTransport is how the server is spoken to.
+type UpstreamTransport string
+
+// The transports toward the server.
+const (
+	TransportAuto       UpstreamTransport = "auto" // found out at the first handshake
+	TransportStreamable UpstreamTransport = "streamable-http"
+	TransportSSE        UpstreamTransport = "sse"
+)
+
+// UpstreamTransports returns the transports toward the server.
+func UpstreamTransports() []string {
+	return []string{string(TransportAuto), string(TransportStreamable), string(TransportSSE)}
+}
+
+// SSE returns the paths of the HTTP+SSE transport; ok is false when it is not
+// served.
+func (c Config) SSE() (stream, messages string, ok bool) {
+	return c.SSEPath, c.MessagePath, !isOff(c.SSEPath) && !isOff(c.MessagePath)
+}
+
+func isOff(s string) bool { return s == "" || s == Off }
+
+func (c Config) checkTransports(p *Problems) {
+	p.oneOf("upstream_transport", string(c.UpstreamTransport), UpstreamTransports())
+	c.checkMessageURL(p)
+	stream, messages, ok := c.SSE()
+	if !ok {
+		return
+	}
+	checkPath(p, "sse_path", stream)
+	checkPath(p, "message_path", messages)
+	if strings.TrimSuffix(stream, "/") == strings.TrimSuffix(messages, "/") {
+		p.add("message_path", "%q is the path of the event stream too; choose another", messages)
+	}
+	if c.BasePath != "" && c.BasePath != BaseForwarded {
+		checkPath(p, "base_path", c.BasePath)
+	}
+}
+
+// BaseForwarded, as a BasePath, takes the prefix from X-Forwarded-Prefix.
+const BaseForwarded = "forwarded"
+
+func checkPath(p *Problems, field, value string) {
+	switch {
+	case !strings.HasPrefix(value, "/") || strings.HasPrefix(value, "//"):
+		p.add(field, "%q is no path; it starts with one slash, as /sse", value)
+	case strings.ContainsAny(value, "?#%\\ \t") || hasControl(value):
+		p.add(field, "%q holds more than a path; write it without query, blanks and escapes", value)
+	case value != "/" && path.Clean(value) != strings.TrimSuffix(value, "/"):
+		p.add(field, "%q is not in its shortest form; write %q", value, path.Clean(value))
+	case strings.TrimSuffix(value, "/") == EndpointPath:
+		p.add(field, "%q is the path of the Streamable HTTP endpoint; choose another", value)
+	}
+}
+
+// checkMessageURL never repeats the URL: it may hold a credential.
+func (c Config) checkMessageURL(p *Problems) {
+	const field = "upstream_message_url"
+	if c.UpstreamMessageURL == "" {
+		return
+	}
+	u, err := url.Parse(c.UpstreamMessageURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !validPort(u.Port()):
+		p.add(field, "this is not an http:// or https:// URL; write it as http://127.0.0.1:3000/messages")
+	case u.User != nil:
+		p.add(field, "the URL holds a user name or password; give them in a header file, as Authorization: Basic ...")
+	case c.UpstreamTransport == TransportStreamable:
+		p.add(field, "only the HTTP+SSE transport has a URL for messages; leave it out, or choose the transport %q", TransportSSE)
+	}
+}
