@@ -15,11 +15,14 @@ import (
 // the server sent besides a status.
 func (b *Bridge) explain(err error) *mcp.Error {
 	var unreachable *transports.Unreachable
+	var worded transports.Worded
 	var refusal *mcp.Refusal
 	var own *mcp.Error
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &worded):
+		return mcp.Errorf(mcp.CodeInternal, "%s", worded.Words())
 	case errors.As(err, &unreachable):
 		return mcp.Errorf(mcp.CodeInternal, "cannot reach the upstream server %s: check that it is running and that the bridge has the right address", b.Upstream)
 	case errors.As(err, &refusal):

@@ -55,6 +55,7 @@ func (c *conversation) reopen() error {
 	client, server := c.Session.Peers()
 	fresh, early, err := c.again(ctx, client)
 	if err != nil {
+		c.wire.Reset() // nothing may go out on what has no handshake
 		return err
 	}
 	if what := difference(server, fresh); what != "" {

@@ -85,6 +85,13 @@ func (e *Unreachable) Error() string { return fmt.Sprintf("upstream unreachable:
 // Unwrap returns the cause.
 func (e *Unreachable) Unwrap() error { return e.Err }
 
+// Worded is an error that says itself what a client should read: what is the
+// matter, and what to do. Its words hold nothing that is secret.
+type Worded interface {
+	error
+	Words() string
+}
+
 // Garbage is counted by whoever receives bytes that are no message.
 type Garbage func(reason string)
 

@@ -40,11 +40,22 @@ func (e *Resting) Error() string {
 		e.Command, e.Deaths, e.Until.Format(time.TimeOnly))
 }
 
+// Words implements transports.Worded.
+func (e *Resting) Words() string {
+	return fmt.Sprintf("the upstream server %s ended %d times in a row; it is started again after %s; the bridge's log has what it said",
+		e.Command, e.Deaths, e.Until.Format(time.TimeOnly))
+}
+
 // NotStarted says why a command could not be started.
 type NotStarted struct {
 	Command string
 	Text    string // for a person
 	Err     error
+}
+
+// Words implements transports.Worded.
+func (e *NotStarted) Words() string {
+	return "the upstream server " + e.Command + " could not be started: " + e.Text
 }
 
 func (e *NotStarted) Error() string { return "stdio: starting " + e.Command + ": " + e.Text }
