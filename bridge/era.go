@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -248,7 +249,7 @@ func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, vers
 	}
 	if answer.Kind != mcp.Result {
 		c.stateless = false
-		return server, nil, nil, &serverError{answer}
+		return server, nil, nil, undiscovered(answer)
 	}
 	b.Observer.Negotiated(mcp.Server, version, version)
 	server = mcp.Peer{Version: version, Instructions: answer.Body.Text("instructions"), Capabilities: peerObject(answer, "capabilities")}
@@ -257,6 +258,14 @@ func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, vers
 		server.Info = meta.Object(mcp.MetaServerInfo).Clone()
 	}
 	return server, &mcp.Message{Kind: mcp.Result, Body: synthesized(server)}, nil, nil
+}
+
+// undiscovered is the error for a client whose handshake ends at a discovery
+// that the server refused: its code means nothing to the client.
+func undiscovered(answer *mcp.Message) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInternal, "the upstream server did not say what it is")
+	e.Data = mcp.Raw(`{"upstreamCode":` + strconv.Itoa(answer.Code()) + `}`)
+	return e
 }
 
 // synthesized is the handshake's result that the server would have given.

@@ -74,10 +74,11 @@ func (c *conversation) keepListening(l *listener) {
 	defer c.work.Done()
 	defer l.replace()
 	defer l.settle(false)
-	pause := reconnectMin
+	pause, opened := reconnectMin, false
 	for l.ctx.Err() == nil {
 		err := c.wire.Listen(l.ctx, transports.Outgoing{
 			Open: func() {
+				opened = true
 				c.bridge.pushless.Store(false)
 				l.settle(false)
 			},
@@ -90,7 +91,11 @@ func (c *conversation) keepListening(l *listener) {
 			return
 		}
 		if errors.Is(err, transports.ErrNoStream) {
-			c.bridge.pushless.Store(true)
+			if opened { // it has streams: what it lacks may be the session
+				c.recheck(l.ctx)
+			} else {
+				c.bridge.pushless.Store(true)
+			}
 			l.settle(true)
 			return
 		}

@@ -25,11 +25,13 @@ type pipeSession struct {
 	mu     sync.Mutex
 	c      *conversation // nil before initialize
 	closed bool
+
+	alone *alone
 }
 
 // Attach implements transports.PipeHost.
 func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession {
-	return &pipeSession{bridge: b, pipe: p, turn: NewSharedTurn(p.Stream)}
+	return &pipeSession{bridge: b, pipe: p, turn: NewSharedTurn(p.Stream), alone: newAlone(b, p)}
 }
 
 // Take implements transports.PipeSession.
@@ -74,6 +76,9 @@ func (s *pipeSession) takeOne(ctx context.Context, m *mcp.Message) transports.Re
 	c := s.conversation()
 	opens := m.Kind == mcp.Request && m.Method == mcp.Initialize
 	switch {
+	case m.Kind == mcp.Request && !opens && negotiate.Claims(m) && len(s.bridge.served()) > 0:
+		return s.takeAlone(m)
+	case s.alone.withdraws(m):
 	case opens && c == nil:
 		return s.open(ctx, m)
 	case opens:
@@ -133,6 +138,7 @@ func (s *pipeSession) Close() {
 	s.closed = true
 	s.mu.Unlock()
 	s.pipe.Stream.Abandon()
+	s.alone.close(s.bridge)
 	if c != nil {
 		s.bridge.remove(c, "the client left")
 	}

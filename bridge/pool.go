@@ -44,11 +44,12 @@ const (
 	poolOfEach = 8           // of one principal
 )
 
-// member returns the conversation for a stateless request, and what to call
-// when the request is over.
-func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, func(), *transports.Reply) {
+// member returns the conversation for a stateless request of a principal, and
+// what to call when the request is over. Clients without credentials are not
+// one principal: only a server that keeps no session may serve several of them
+// in one conversation.
+func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message, who principal, anonymous bool) (*conversation, func(), *transports.Reply) {
 	client := statelessPeer(m)
-	who := b.principalOf(x.Header)
 	if key, p := b.resumed(who, m); p != nil {
 		return p.c, func() { b.leave(key, p) }, nil
 	}
@@ -56,9 +57,7 @@ func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Mess
 		principal: who, version: client.Version,
 		capabilities: fingerprint(client.Capabilities), client: claim(client),
 	}
-	// Clients without credentials are not one principal. Only a server that
-	// keeps no session may serve several of them in one conversation.
-	if x.Header.Get("Authorization") == "" && !b.keepsNone(ctx, x) {
+	if anonymous && !b.keepsNone(ctx, x) {
 		key.solo = rand.Text()
 	}
 	p, first := b.pool.enter(key)
@@ -277,6 +276,19 @@ func (c *conversation) meet(ctx context.Context, client mcp.Peer) (mcp.Peer, err
 	}
 	c.early = early
 	return server, nil
+}
+
+// disband ends the conversations of a principal that is gone.
+func (b *Bridge) disband(who principal) {
+	b.pool.mu.Lock()
+	defer b.pool.mu.Unlock()
+	for key, m := range b.pool.members {
+		if key.principal == who && m.c != nil {
+			delete(b.pool.members, key)
+			b.Observer.SessionClosed(m.c.pair)
+			go m.c.end("the client left")
+		}
+	}
 }
 
 // closePool ends all conversations of stateless clients.

@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // revival counts the attempts to replace a conversation's upstream session.
@@ -67,6 +69,39 @@ func (c *conversation) reopen() error {
 		c.receive(m, 0)
 	}
 	return c.restore(ctx)
+}
+
+// recheck asks a server that refuses a stream it had before whether it still
+// knows the session, and opens a new one if not.
+func (c *conversation) recheck(ctx context.Context) {
+	generation, lost := c.revival.now()
+	if lost || c.stateless {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, noticeTimeout)
+	defer cancel()
+	ping := mcp.NewRequest(mcp.Ping, nil)
+	ping.Header = c.headers.get()
+	if _, _, err := c.ask(ctx, ping, false); !errors.Is(err, transports.ErrSessionGone) {
+		return
+	}
+	var differs *stateLost
+	if err := c.revive(generation); errors.As(err, &differs) {
+		c.lose()
+	}
+}
+
+// lose ends a conversation whose server is not what its client was told.
+func (c *conversation) lose() {
+	b := c.bridge
+	known := b.forget(c) // before anybody is told, so that nobody finds it again
+	for _, s := range c.Session.Streams() {
+		s.Refuse(b.gone())
+	}
+	c.Session.Close("the upstream lost the session") // and with it what was under way there
+	if known {
+		c.end("the upstream lost the session")
+	}
 }
 
 // again repeats the handshake, offering what was agreed before. The session

@@ -104,24 +104,29 @@ func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp
 	if m.Method == mcp.Listen && !x.Events {
 		return b.refuse(http.StatusNotAcceptable, mcp.Errorf(mcp.CodeInvalidRequest, "a listen is answered by an event stream; accept text/event-stream"), m.ID)
 	}
-	c, release, refusal := b.member(ctx, x, m)
+	c, release, refusal := b.member(ctx, x, m, b.principalOf(x.Header), x.Header.Get("Authorization") == "")
 	if refusal != nil {
 		return *refusal
 	}
-	m.Header = c.headers.keep(x.Header, b.Credentials)
-	keepParams(m.Header, x.Header)
 	stream := transports.NewStream(b.StreamBytes)
 	turn := NewTurn(stream, x.Events)
-	c.complete()
-	c.Session.Hold(turn)
-	_, effects := c.Session.FromClient(m, turn, time.Now())
-	c.do(effects)
-	c.Session.Release(turn)
+	c.serveOne(m, turn, x.Header)
 	context.AfterFunc(ctx, func() { // leaving the stream cancels
 		c.do(c.Session.Abandon(turn, time.Now()))
 		release()
 	})
 	return transports.Reply{Status: http.StatusOK, Stream: stream, StatusOf: b.statusOf(c)}
+}
+
+// serveOne hands a request that stands for itself to the conversation.
+func (c *conversation) serveOne(m *mcp.Message, turn *Turn, header http.Header) {
+	m.Header = c.headers.keep(header, c.bridge.Credentials)
+	keepParams(m.Header, header)
+	c.complete()
+	c.Session.Hold(turn)
+	_, effects := c.Session.FromClient(m, turn, time.Now())
+	c.do(effects)
+	c.Session.Release(turn)
 }
 
 // keepParams passes on the headers that repeat arguments: who they mean

@@ -11,8 +11,9 @@ type Turn struct {
 	Stream *transports.Stream
 	// Events says that the stream can carry more than answers.
 	Events  bool
-	pending int  // calls that still owe this turn an answer
-	shared  bool // the stream outlives the calls: it is the client's only one
+	pending int    // calls that still owe this turn an answer
+	shared  bool   // the stream outlives the calls: it is the client's only one
+	over    func() // called when nothing is owed any more; may be nil
 }
 
 // NewSharedTurn returns the turn of a client with a single stream.
@@ -28,9 +29,17 @@ func (t *Turn) carries() bool { return t != nil && t.Events && t.Stream.Open() }
 // same moment, so that its writer knows that nothing follows.
 func (t *Turn) answer(m *mcp.Message) bool {
 	if t.pending--; t.shared || t.pending > 0 {
-		return t.Stream.Push(m)
+		ok := t.Stream.Push(m)
+		t.ended()
+		return ok
 	}
 	return t.Stream.Finish(m)
+}
+
+func (t *Turn) ended() {
+	if t.pending <= 0 && t.over != nil {
+		t.over()
+	}
 }
 
 // settle notes that one call gets no answer, and ends the stream after the
@@ -39,4 +48,5 @@ func (t *Turn) settle() {
 	if t.pending--; !t.shared && t.pending <= 0 {
 		t.Stream.End()
 	}
+	t.ended()
 }

@@ -225,11 +225,7 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	var refusal *mcp.Refusal
 	switch {
 	case errors.As(err, &lost):
-		for _, s := range c.Session.Streams() {
-			s.Refuse(b.gone())
-		}
-		c.Session.Close("the upstream lost the session") // and with it what was under way there
-		b.remove(c, "the upstream lost the session")
+		c.lose()
 		return
 	case errors.As(err, &refusal) && asksToAuthenticate(refusal) && stream != nil:
 		stream.Refuse(relay(refusal))

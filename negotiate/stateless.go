@@ -30,8 +30,8 @@ func problem(status, code int, format string, args ...any) *Problem {
 }
 
 // CheckStateless is the ladder by which a stateless request is validated; the
-// first rung that fails decides. served lists the versions for which requests
-// are served. basic "_meta"; basic/transports/streamable-http "Server
+// first rung that fails decides. h are its headers, nil on a pipe, which has
+// none. served lists the versions for which requests are served. basic "_meta"; basic/transports/streamable-http "Server
 // Validation".
 func CheckStateless(h http.Header, m *mcp.Message, served []mcp.Version) *Problem {
 	for _, check := range []func(http.Header, *mcp.Message, []mcp.Version) *Problem{
@@ -51,11 +51,13 @@ func checkVersion(h http.Header, m *mcp.Message, served []mcp.Version) *Problem 
 	switch {
 	case !isText:
 		return problem(http.StatusBadRequest, mcp.CodeInvalidParams, "_meta[%q] must be a string", mcp.MetaVersion)
+	case h == nil:
 	case len(header) != 1:
 		return problem(http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header MCP-Protocol-Version must be there once and say what _meta[%q] says", mcp.MetaVersion)
 	case strings.TrimSpace(header[0]) != version:
 		return problem(http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header MCP-Protocol-Version and _meta[%q] differ", mcp.MetaVersion)
-	case !slices.Contains(served, mcp.Version(version)):
+	}
+	if !slices.Contains(served, mcp.Version(version)) {
 		p := &Problem{Status: http.StatusBadRequest, Error: *Unsupported(mcp.Version(version), served)}
 		p.Code = mcp.CodeBadVersion
 		return p
@@ -96,6 +98,9 @@ func LogLevels() []string {
 }
 
 func checkRouting(h http.Header, m *mcp.Message, _ []mcp.Version) *Problem {
+	if h == nil {
+		return nil
+	}
 	method := h.Values(mcp.HeaderMethod)
 	if len(method) != 1 || strings.TrimSpace(method[0]) != m.Method {
 		return problem(http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header %s must be there once and name the method of the body", mcp.HeaderMethod)

@@ -1,0 +1,100 @@
+package bridge_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"testing"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+)
+
+// token is a JSON Web Token with these claims; mark makes it differ.
+func token(claims, mark string) string {
+	e := base64.RawURLEncoding
+	return "Bearer " + e.EncodeToString([]byte(`{"alg":"none"}`)) + "." + e.EncodeToString([]byte(claims)) + "." + mark
+}
+
+// A renewed token keeps its session if it speaks for the same subject and the
+// upstream takes it there; any other change of credentials ends it for that
+// client (decision 8).
+func TestRenewedToken(t *testing.T) {
+	const me = `{"iss":"https://as","sub":"me"}`
+	for name, c := range map[string]struct {
+		old, renewed string
+		policy       mcp.Credentials
+		keeps        bool
+	}{
+		"same subject":        {token(me, "1"), token(me, "2"), mcp.CredentialsForward, true},
+		"claims spelled anew": {token(me, "1"), token(`{"sub":"me","exp":9,"iss":"https://as"}`, "2"), mcp.CredentialsForward, true},
+		"other subject":       {token(me, "1"), token(`{"iss":"https://as","sub":"you"}`, "2"), mcp.CredentialsForward, false},
+		"other issuer":        {token(me, "1"), token(`{"iss":"https://evil","sub":"me"}`, "2"), mcp.CredentialsForward, false},
+		"no subject":          {token(`{"iss":"https://as"}`, "1"), token(`{"iss":"https://as"}`, "2"), mcp.CredentialsForward, false},
+		"opaque":              {"Bearer a", "Bearer b", mcp.CredentialsForward, false},
+		"refused upstream":    {token(me, "1"), token(me, "bad"), mcp.CredentialsForward, false},
+		"nobody to ask":       {token(me, "1"), token(me, "2"), mcp.CredentialsNone, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(s *rigging) { s.Credentials = c.policy })
+			r.up.set(func() { r.up.first = refuseToken(token(me, "bad")) })
+			peer := r.client()
+			peer.header.Set("Authorization", c.old)
+			peer.open(v4, `{}`)
+			if c.keeps {
+				peer.header.Set("Authorization", c.renewed)
+				peer.works()
+				peer.works()
+				if n := r.up.count(mcp.Ping); n != 1 {
+					t.Errorf("the upstream was asked %d times", n)
+				}
+				return
+			}
+			peer.wantGone("Authorization", c.renewed)
+			peer.works()
+		})
+	}
+}
+
+// After a renewal the old token opens nothing.
+func TestRenewedTokenReplacesTheOld(t *testing.T) {
+	const me = `{"iss":"https://as","sub":"me"}`
+	r := newRig(t, nil)
+	r.up.set(func() { r.up.first = refuseToken(token(me, "1")) })
+	peer := r.client()
+	peer.header.Set("Authorization", token(me, "0"))
+	peer.open(v4, `{}`)
+	peer.header.Set("Authorization", token(me, "2"))
+	peer.works()
+	peer.wantGone("Authorization", token(me, "1"))
+	peer.works()
+}
+
+// refuseToken answers 401 to a token.
+func refuseToken(bad string) func(*call) bool {
+	return func(c *call) bool {
+		if c.header.Get("Authorization") != bad {
+			return false
+		}
+		c.w.Header().Set("WWW-Authenticate", "Bearer")
+		c.w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+}
+
+// A challenge to a call reaches its client as the server gave it, and costs
+// no session.
+func TestUnauthorizedCall(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		r := newRig(t, nil)
+		const challenge = `Bearer error="insufficient_scope", scope="files:write"`
+		r.up.handle("tools/call secret", func(c *call) {
+			c.w.Header().Set("WWW-Authenticate", challenge)
+			c.reply(status, "application/json", `{"jsonrpc":"2.0","id":`+c.ID.String()+`,"error":{"code":-32001,"message":"who?"}}`)
+		})
+		c := r.open(v4, `{}`)
+		badInput{body: toolCall(`1`, "secret", `1`), status: status, code: -32603}.check(t, c)
+		if got := c.post(toolCall(`1`, "secret", `1`), "Accept", "text/event-stream"); got.status != status || got.header.Get("WWW-Authenticate") != challenge {
+			t.Errorf("%d %v", got.status, got.header)
+		}
+		c.works()
+	}
+}
