@@ -17,7 +17,8 @@ type Call struct {
 	turn   *Turn  // nil while parked
 	token  mcp.ID // the client's progress token, zero when it gave none
 
-	names   []int64 // the link's names of the requests that serve it
+	parked  time.Time // since when it has no turn
+	names   []int64   // the link's names of the requests that serve it
 	arrived time.Time
 }
 

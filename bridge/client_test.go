@@ -161,7 +161,7 @@ func (s *stream) leave() {
 
 // event returns the next message; io.EOF at the end of the stream.
 func (s *stream) event() (string, error) {
-	data, seen := "", false
+	data := ""
 	for {
 		line, err := s.lines.ReadString('\n')
 		if err != nil {
@@ -170,14 +170,25 @@ func (s *stream) event() (string, error) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "data: "):
-			data, seen = data+line[len("data: "):], true
-		case line == "" && seen:
+			data += line[len("data: "):]
+		case line == "" && data != "":
 			return data, nil
-		case line == "", strings.HasPrefix(line, ":"), line == "event: message":
+		case line == "", line == "data:", line == "event: message":
+		case strings.HasPrefix(line, ":"), strings.HasPrefix(line, "id: "), strings.HasPrefix(line, "retry: "):
 		default:
 			return "", fmt.Errorf("unexpected line %q", line)
 		}
 	}
+}
+
+// onlyEvent returns the message of a whole stream that has one.
+func onlyEvent(body string) string {
+	s := &stream{lines: bufio.NewReader(strings.NewReader(body))}
+	message, err := s.event()
+	if _, more := s.event(); err != nil || more != io.EOF {
+		return "not one event: " + body
+	}
+	return message
 }
 
 // next returns the next message of a stream that must have one.

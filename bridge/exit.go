@@ -76,6 +76,7 @@ func (s *Session) exitCancel(m *mcp.Message) {
 	if c := s.calls[m.Call]; c != nil && c.turn == nil { // a parked one, given up
 		delete(s.calls, m.Call)
 		s.link.release(c.names)
+		s.watch.Unparked(ParkAbandoned, s.now.Sub(c.parked))
 	}
 	n, under := s.upstream[m.Call]
 	if !under {
@@ -194,7 +195,8 @@ func (s *Session) park(m *mcp.Message) {
 		return
 	}
 	s.deliverAnswer(c, m)
-	c.turn = nil
+	c.turn, c.parked = nil, s.now
+	s.watch.Parked()
 }
 
 // attach makes the request of one call the one that a parked call answers.
@@ -204,5 +206,6 @@ func (s *Session) attach(parked, fresh mcp.CallKey) {
 		return
 	}
 	delete(s.calls, fresh)
+	s.watch.Unparked(ParkResumed, s.now.Sub(held.parked))
 	held.id, held.turn, held.token, held.arrived = request.id, request.turn, request.token, request.arrived
 }

@@ -6,6 +6,13 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
+// What becomes of a parked call.
+const (
+	ParkResumed   = "resumed"   // its client came back
+	ParkAbandoned = "abandoned" // it did not, in time
+	ParkLost      = "lost"      // the conversation ended first
+)
+
 // Observer hears what the bridge does. Metrics, traces and the dashboard are
 // observers. Methods are called from many goroutines, often under a lock, so
 // they must be quick, and must not call back.
@@ -28,6 +35,10 @@ type Observer interface {
 	// FellBack counts an answer given in place of a client that lacks a
 	// feature.
 	FellBack(feature, action string)
+	// Parked counts a call that waits for its client to come back with answers;
+	// Unparked tells how that ended and how long it took.
+	Parked()
+	Unparked(how string, after time.Duration)
 	// Batched counts a JSON-RPC batch from one side; served is false for one
 	// that was refused whole.
 	Batched(from mcp.Side, size int, served bool)

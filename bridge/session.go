@@ -223,6 +223,9 @@ func (s *Session) Close(why string) []Effect {
 		}
 		for _, c := range s.calls { // parked, or kept by a stage
 			s.link.release(c.names)
+			if c.turn == nil && !c.parked.IsZero() {
+				s.watch.Unparked(ParkLost, s.now.Sub(c.parked))
+			}
 		}
 	}
 	return s.leave()

@@ -83,10 +83,12 @@ func (w *witness) Sent(to mcp.Side, k mcp.Kind, method string) {
 	w.note("sent %s %s %s", to, k, method)
 }
 
-func (w *witness) Rewritten(change string)           { w.note("rewritten %s", change) }
-func (w *witness) Lost(change string, v mcp.Verdict) { w.note("lost %s %s", change, v) }
-func (w *witness) Probed(era string)                 { w.note("probed %s", era) }
-func (w *witness) FellBack(feature, action string)   { w.note("fell %s %s", feature, action) }
+func (w *witness) Rewritten(change string)              { w.note("rewritten %s", change) }
+func (w *witness) Lost(change string, v mcp.Verdict)    { w.note("lost %s %s", change, v) }
+func (w *witness) Parked()                              { w.note("parked") }
+func (w *witness) Unparked(how string, _ time.Duration) { w.note("unparked %s", how) }
+func (w *witness) Probed(era string)                    { w.note("probed %s", era) }
+func (w *witness) FellBack(feature, action string)      { w.note("fell %s %s", feature, action) }
 
 func (w *witness) Batched(from mcp.Side, size int, served bool) {
 	w.note("batched %s %d %v", from, size, served)

@@ -36,6 +36,7 @@ type Metrics struct {
 	actions    *capped
 	transports *capped
 	eras       closed
+	outcomes   closed
 }
 
 // New registers the metrics in reg and returns what counts them. Versions
@@ -54,6 +55,7 @@ func New(reg prometheus.Registerer, build BuildInfo, known []mcp.Version) *Metri
 		actions:    newCapped(maxActions),
 		transports: newCapped(maxTransports),
 		eras:       newClosed([]string{"legacy", "modern"}),
+		outcomes:   newClosed([]string{"resumed", "abandoned", "lost"}),
 	}
 }
 
@@ -107,6 +109,16 @@ func (m *Metrics) Lost(change string, v mcp.Verdict) {
 
 // Probed counts a probe of the upstream's era.
 func (m *Metrics) Probed(era string) { m.probes.WithLabelValues(m.eras.label(era)).Inc() }
+
+// Parked counts a call that waits for its client to come back.
+func (m *Metrics) Parked() { m.parked.Inc() }
+
+// Unparked counts how that ended and how long it took.
+func (m *Metrics) Unparked(how string, after time.Duration) {
+	m.parked.Dec()
+	m.parks.WithLabelValues(m.outcomes.label(how)).Inc()
+	m.parkTime.Observe(after.Seconds())
+}
 
 // FellBack counts an answer given in place of a client that lacks a feature.
 func (m *Metrics) FellBack(feature, action string) {

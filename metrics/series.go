@@ -12,7 +12,9 @@ type series struct {
 	build, active                           *prometheus.GaugeVec
 	opened, messages, negotiations, batches *prometheus.CounterVec
 	rewrites, losses, fallbacks, errors     *prometheus.CounterVec
-	probes                                  *prometheus.CounterVec
+	probes, parks                           *prometheus.CounterVec
+	parked                                  prometheus.Gauge
+	parkTime                                prometheus.Histogram
 	batchSize                               prometheus.Histogram
 	duration, overhead                      *prometheus.HistogramVec
 }
@@ -33,6 +35,9 @@ func newSeries(reg prometheus.Registerer) series {
 		losses: f.counter("losses_total", "Things a receiver's version could not say, and whether the rest was passed or refused.",
 			"change", "verdict"),
 		probes:    f.counter("probes_total", "Probes of the upstream's era by what they found.", "era"),
+		parks:     f.counter("parks_total", "Calls that waited for their client to come back with answers, by how that ended.", "outcome"),
+		parked:    f.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "parked_calls", Help: "Calls that wait for their client to come back with answers."}),
+		parkTime:  f.histogram("park_duration_seconds", "How long such calls waited.", []float64{.1, .5, 1, 5, 10, 30, 60, 120, 300, 600, 1200}),
 		fallbacks: f.counter("fallbacks_total", "Answers given in place of a client that lacks a feature.", "feature", "action"),
 		batches:   f.counter("batches_total", "JSON-RPC batches received; one that was refused whole is not served.", "side", "served"),
 		batchSize: f.histogram("batch_size_messages", "Messages in a batch.", prometheus.ExponentialBuckets(1, 2, 9)),

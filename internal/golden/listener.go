@@ -45,4 +45,6 @@ func (l *listener) Batched(mcp.Side, int, bool)                   {}
 func (l *listener) Answered(string, mcp.Kind, time.Duration)      {}
 func (l *listener) Worked(string, time.Duration)                  {}
 func (l *listener) Failed(mcp.Side, string)                       {}
+func (l *listener) Parked()                                       {}
+func (l *listener) Unparked(string, time.Duration)                {}
 func (l *listener) Probed(string)                                 {}
