@@ -40,7 +40,9 @@ func (b *Bridge) Ready(ctx context.Context) error {
 	}
 	ping := mcp.NewRequest(mcp.Ping, nil)
 	ping.ID = mcp.IntID(1)
-	err := b.Dial().Send(ctx, ping, transports.Outgoing{Receive: func(*mcp.Message) {}})
+	u := b.Dial()
+	defer func() { _ = u.Close(ctx) }() // it holds no session
+	err := u.Send(ctx, ping, transports.Outgoing{Receive: func(*mcp.Message) {}})
 	var refusal *mcp.Refusal
 	switch {
 	case err == nil, errors.Is(err, transports.ErrNoAnswer), errors.Is(err, transports.ErrSessionGone):

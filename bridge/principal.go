@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // principal is who a request speaks for: a keyed hash of the credentials it
@@ -71,7 +72,8 @@ func (b *Bridge) ownerOf(h http.Header) owner {
 
 // belongs reports whether an exchange speaks for the session's owner. A
 // renewed token does, if it names the same issuer and subject and the upstream
-// takes it on this very session: a ping asks it.
+// takes it on this very session: a ping asks it. A server that sees no
+// credentials with a message cannot say so.
 func (c *conversation) belongs(ctx context.Context, h http.Header) bool {
 	now := c.bridge.ownerOf(h)
 	c.mu.Lock()
@@ -81,7 +83,7 @@ func (c *conversation) belongs(ctx context.Context, h http.Header) bool {
 		return true
 	}
 	renewed := was.token && now.token && was.subject == now.subject
-	if !renewed || c.bridge.Credentials != mcp.CredentialsForward || !c.accepts(ctx, h) {
+	if !renewed || !transports.IsHeaded(c.wire) || c.bridge.Credentials != mcp.CredentialsForward || !c.accepts(ctx, h) {
 		return false
 	}
 	c.mu.Lock()

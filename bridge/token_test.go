@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 // token is a JSON Web Token with these claims; mark makes it differ.
@@ -97,4 +98,16 @@ func TestUnauthorizedCall(t *testing.T) {
 		}
 		c.works()
 	}
+}
+
+// A server on a pipe sees no credentials, so it cannot vouch for new ones.
+func TestRenewedTokenBeforeAPipe(t *testing.T) {
+	p := newProcess(t)
+	r := newRig(t, func(r *rigging) {
+		r.Dial = func() transports.Upstream { return transports.NewPiped(p) }
+	})
+	peer := r.client()
+	peer.header.Set("Authorization", token(`{"iss":"https://as","sub":"me"}`, "1"))
+	peer.open(v4, `{}`)
+	peer.wantGone("Authorization", token(`{"iss":"https://as","sub":"me"}`, "2"))
 }

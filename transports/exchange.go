@@ -30,6 +30,13 @@ type Host interface {
 	Malformed(ctx context.Context, x *Exchange, f *mcp.Fault) Reply
 }
 
+// Resumer is a Host whose clients may take up a stream that they lost.
+type Resumer interface {
+	// Resume says whether the stream of a session may go on in this exchange:
+	// nil, or the reply that refuses it.
+	Resume(ctx context.Context, x *Exchange) *Reply
+}
+
 // Reply is what an exchange is answered with: a status with an optional body,
 // or, when Stream is set, whatever arrives there.
 type Reply struct {
@@ -41,6 +48,12 @@ type Reply struct {
 	// Standalone marks the stream of a GET: always an event stream, committed
 	// at once, and without an end of its own.
 	Standalone bool
+	// Kept lets the client take the stream up again after a lost connection,
+	// in the session that the exchange names, if the Host is a Resumer.
+	Kept bool
+	// Primed says that the client knows events without data, so that it can
+	// be told a position in the stream before the first message.
+	Primed bool
 	// StatusOf gives the status of a single answer; nil is always 200.
 	StatusOf func(*mcp.Message) int
 	// Batch says that the client wrote an array, so that answers in a JSON

@@ -50,6 +50,16 @@ func IsStateful(u Upstream) bool {
 	return !ok || s.Stateful()
 }
 
+// Headed is an Upstream whose server sees headers with every message, so that
+// it can judge each by its credentials.
+type Headed interface{ Headed() bool }
+
+// IsHeaded reports whether the server sees headers with every message.
+func IsHeaded(u Upstream) bool {
+	h, ok := u.(Headed)
+	return ok && h.Headed()
+}
+
 // Outgoing holds what a conversation wants to hear of a message under way.
 type Outgoing struct {
 	// Sent is called once, when the message has been written out; nil is

@@ -53,6 +53,9 @@ func (c *conversation) Transport() string {
 	return streamable.Name
 }
 
+// Headed implements transports.Headed: both transports are.
+func (c *conversation) Headed() bool { return true }
+
 // Stateful implements transports.Sessioned.
 func (c *conversation) Stateful() bool {
 	u, _ := c.current()

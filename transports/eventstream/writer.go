@@ -1,7 +1,9 @@
 package eventstream
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcpbridge/mcpbridge/transports/lines"
 )
@@ -26,4 +28,15 @@ func Append(dst []byte, id string, body Body) []byte {
 	start := len(dst)
 	dst = lines.Flatten(body.Append(dst), start)
 	return append(dst, "\n\n"...)
+}
+
+// AppendPosition writes an event without data: it tells where the stream is
+// before anything was said there, and how long to wait before coming back
+// (MCP basic "Transports", Sending Messages to the Server). It must not reach
+// clients that take every event for a message.
+func AppendPosition(dst []byte, id string, retry time.Duration) []byte {
+	dst = append(dst, "retry: "...)
+	dst = strconv.AppendInt(dst, retry.Milliseconds(), 10)
+	dst = append(append(dst, "\nid: "...), id...)
+	return append(dst, "\ndata:\n\n"...)
 }

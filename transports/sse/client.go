@@ -104,6 +104,9 @@ type conversation struct{ transports.Upstream }
 // Transport implements transports.Named.
 func (conversation) Transport() string { return Name }
 
+// Headed implements transports.Headed.
+func (conversation) Headed() bool { return true }
+
 // dialer opens streams.
 type dialer struct{ c *Client }
 

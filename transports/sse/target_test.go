@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 func TestWithPrefix(t *testing.T) {
@@ -115,4 +116,30 @@ func TestNoPrefixHelps(t *testing.T) {
 			t.Errorf("%d: %v %q", status, err, s.paths())
 		}
 	}
+}
+
+// FuzzResolve holds that no endpoint event leads to another origin.
+func FuzzResolve(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"http://a/api/v1/sse", "/v1/messages/?session_id=abc"}, {"http://a:80/sse", "http://a/m"}, {"https://a/x/", "//b/m"},
+		{"http://[::1]/a/sse", "http://[::1]:80/m"}, {"http://a", "?x"}, {"http://a/%2F/sse", "..//b"}, {"http://a/b/c", "http:m"}, {"http://a//b/sse", "/m"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, at, reference string) {
+		c, err := NewClient(at, ClientConfig{})
+		if err != nil {
+			return
+		}
+		found, err := c.resolve(c.site.Endpoint, reference)
+		for _, u := range []*url.URL{found.said, found.prefixed} {
+			if u == nil {
+				continue
+			}
+			again, parsed := url.Parse(u.String())
+			if err != nil || parsed != nil || web.Origin(again) != web.Origin(c.site.Endpoint) || again.User != nil {
+				t.Errorf("%q and %q lead to %q: %v, %v", at, reference, u, err, parsed)
+			}
+		}
+	})
 }

@@ -42,6 +42,9 @@ func newConversation(c *Client) *conversation {
 // Transport implements transports.Named.
 func (c *conversation) Transport() string { return Name }
 
+// Headed implements transports.Headed.
+func (c *conversation) Headed() bool { return true }
+
 // Agree implements transports.Upstream.
 func (c *conversation) Agree(v mcp.Version, t mcp.Traits) {
 	c.mu.Lock()

@@ -9,13 +9,16 @@ import (
 // response writes the answer to one request, from the request's goroutine.
 type response struct{ *web.Response }
 
-// write writes what the host answered.
-func (o response) write(reply transports.Reply, x *transports.Exchange) {
-	if reply.Stream != nil {
-		o.follow(reply, x)
-		return
+// write writes what the host answered; s is where a stream may be kept.
+func (o response) write(reply transports.Reply, x *transports.Exchange, s *shelf) {
+	switch {
+	case reply.Stream == nil:
+		o.Plain(reply)
+	case reply.Kept && x.Session != "":
+		o.follow(reply, x, s)
+	default:
+		o.follow(reply, x, nil)
 	}
-	o.Plain(reply)
 }
 
 // answers writes the answers of an exchange as JSON.

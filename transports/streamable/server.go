@@ -22,11 +22,12 @@ type Server struct {
 	host      transports.Host
 	guard     *transports.Guard
 	responder *web.Responder
+	shelf     *shelf
 }
 
 // NewServer returns the endpoint that lets host answer what guard admits.
 func NewServer(host transports.Host, guard *transports.Guard, config ServerConfig) *Server {
-	return &Server{host: host, guard: guard, responder: web.NewResponder(config)}
+	return &Server{host: host, guard: guard, responder: web.NewResponder(config), shelf: newShelf()}
 }
 
 // ServeHTTP checks the request as far as HTTP goes and writes the host's
@@ -44,8 +45,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodGet:
 		s.get(out, r)
 	case http.MethodDelete:
-		x := incoming(r)
-		out.write(s.host.End(r.Context(), x), x)
+		s.delete(out, r)
 	default:
 		out.MethodNotAllowed(allowed, "this endpoint takes POST, GET and DELETE")
 	}
@@ -64,11 +64,11 @@ func (s *Server) post(out response, r *http.Request) {
 	}
 	frame, fault := mcp.Decode(body)
 	if fault != nil {
-		out.write(s.host.Malformed(r.Context(), x, fault), x)
+		out.write(s.host.Malformed(r.Context(), x, fault), x, nil)
 		return
 	}
 	x.Frame = frame
-	out.write(s.host.Post(r.Context(), x), x)
+	out.write(s.host.Post(r.Context(), x), x, s.shelf)
 }
 
 // get opens the standalone stream. A probe that takes anything, as load
@@ -79,7 +79,20 @@ func (s *Server) get(out response, r *http.Request) {
 		out.MethodNotAllowed(allowed, "GET opens an event stream here: send Accept: text/event-stream, or use POST")
 		return
 	}
-	out.write(s.host.Listen(r.Context(), x), x)
+	if s.resume(out, r, x) {
+		return
+	}
+	out.write(s.host.Listen(r.Context(), x), x, s.shelf)
+}
+
+// delete ends a session, and nobody comes back to its streams.
+func (s *Server) delete(out response, r *http.Request) {
+	x := incoming(r)
+	reply := s.host.End(r.Context(), x)
+	if reply.Status/100 == 2 {
+		s.shelf.forget(x.Session)
+	}
+	out.write(reply, x, nil)
 }
 
 func incoming(r *http.Request) *transports.Exchange {

@@ -73,28 +73,51 @@ func (e *Events) Flush() {
 // life, where the response may have one.
 func (e *Events) Follow(s *transports.Stream, drain func() (wrote, done bool), silence func()) {
 	defer s.Abandon()
+	e.Watch(&Watch{Ready: s.Ready(), Drain: drain, Silence: silence})
+}
+
+// Watch is what a response waits for. Drain and Silence may change it.
+type Watch struct {
+	// Ready and Again have a token when there may be something to write; Over
+	// is closed when somebody else writes it. All but Ready may be nil.
+	Ready, Again, Over <-chan struct{}
+	Drain              func() (wrote, done bool)
+	Silence            func()
+	First              time.Duration // until the first silence, if sooner than the keep-alive
+}
+
+// Watch writes until all is written, the client leaves or another takes over.
+func (e *Events) Watch(w *Watch) {
 	var timer *time.Timer
 	var silent <-chan time.Time
-	if silence != nil {
-		timer = time.NewTimer(e.from.limits.KeepAlive)
+	pause := e.from.limits.KeepAlive
+	if w.Silence != nil {
+		first := pause
+		if w.First > 0 {
+			first = min(first, w.First)
+		}
+		timer = time.NewTimer(first)
 		defer timer.Stop()
 		silent = timer.C
 	}
 	for !e.failed {
-		wrote, done := drain()
+		wrote, done := w.Drain()
 		if done {
 			return
 		}
 		if wrote && timer != nil {
-			timer.Reset(e.from.limits.KeepAlive)
+			timer.Reset(pause)
 		}
 		select {
-		case <-s.Ready():
+		case <-w.Ready:
+		case <-w.Again:
+		case <-w.Over:
+			return
 		case <-e.r.Context().Done():
 			return
 		case <-silent:
-			silence()
-			timer.Reset(e.from.limits.KeepAlive)
+			w.Silence()
+			timer.Reset(pause)
 		}
 	}
 }

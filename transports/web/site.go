@@ -93,7 +93,8 @@ func ownHeader(configured http.Header, user *url.Userinfo) http.Header {
 
 // newTransport returns the connections of one upstream. Compression stays off
 // (Go would add it by itself): a compressor on the way holds small events
-// back. Idle connections end before common middleboxes forget them.
+// back. Idle connections end before servers end them: Node's do after five
+// seconds, and a POST that meets such an end cannot be sent again.
 func newTransport(config SiteConfig) *http.Transport {
 	dial := config.Dial
 	if dial == nil {
@@ -108,7 +109,7 @@ func newTransport(config SiteConfig) *http.Transport {
 		DisableCompression:    true,
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
-		IdleConnTimeout:       time.Minute,
+		IdleConnTimeout:       4 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}
 }

@@ -134,20 +134,25 @@ func TestLatePong(t *testing.T) {
 	})
 }
 
+// upgrading hands every connection over to the test.
+func upgrading(t *testing.T, to chan<- *raw) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		p := &raw{t: t, conn: conn, in: rw.Reader}
+		p.agree(r)
+		to <- p
+	}
+}
+
 // A client keeps its connection alive and notices a server that is gone.
 func TestClientPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servers := make(chan *raw, 1)
-		dial, stop := transporttest.Memory(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			conn, rw, err := http.NewResponseController(w).Hijack()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			p := &raw{t: t, conn: conn, in: rw.Reader}
-			p.agree(r)
-			servers <- p
-		}))
+		dial, stop := transporttest.Memory(upgrading(t, servers))
 		defer stop()
 		c, err := NewClient("ws://localhost/ws", ClientConfig{})
 		if err != nil {

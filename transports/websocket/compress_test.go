@@ -23,7 +23,7 @@ func TestCompress(t *testing.T) {
 				t.Errorf("%d %v", len(got), err)
 			}
 			_, err = send(t, u, message(t, ask(2, 200<<10))).wait(t)
-			// The server may say so before all fragments are written.
+			// The server may say so before all is written.
 			if !errors.Is(err, transports.ErrSessionGone) && (!errors.Is(err, transports.ErrBroken) || !strings.Contains(err.Error(), "1009")) {
 				t.Errorf("a message above the limit: %v", err)
 			}

@@ -2,6 +2,7 @@ package websocket
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -21,6 +22,8 @@ type conn struct {
 	writes  chan write
 	once    sync.Once
 	over    chan struct{} // closed by Close
+	ended   chan struct{} // closed when reading has ended, after why was set
+	why     error
 }
 
 // write is a message under way to the server.
@@ -32,7 +35,7 @@ type write struct {
 func newConn(s *socket, opened http.Header, garbage transports.Garbage) *conn {
 	c := &conn{
 		socket: s, garbage: garbage, speaks: opened.Values("Authorization"),
-		writes: make(chan write), over: make(chan struct{}),
+		writes: make(chan write), over: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go c.write()
 	return c
@@ -47,6 +50,8 @@ func (c *conn) Read(ctx context.Context) (*mcp.Frame, error) {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
+			c.why = err
+			close(c.ended)
 			c.socket.finish(err)
 			return nil, err
 		case h.fault != nil:
@@ -84,7 +89,23 @@ func (c *conn) Write(ctx context.Context, m *mcp.Message) error {
 	}
 	select {
 	case err := <-w.done:
+		return c.cause(ctx, err)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// cause returns why a message was not written. Where the connection was being
+// closed already, that is what its reader met.
+func (c *conn) cause(ctx context.Context, err error) error {
+	if !errors.Is(err, gorilla.ErrCloseSent) {
 		return err
+	}
+	select {
+	case <-c.ended:
+		return c.why
+	case <-c.over:
+		return errClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

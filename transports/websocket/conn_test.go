@@ -155,6 +155,30 @@ func TestClientStuckServer(t *testing.T) {
 	}
 }
 
+// A server that closes while a message is being written to it is named as the
+// cause to all.
+func TestClientClosedWhileWriting(t *testing.T) {
+	transporttest.Goroutines(t)
+	u, p, _ := begin(t, ClientConfig{})
+	p.shrink()
+	waiting := send(t, u, message(t, asked))
+	p.expect(opText, asked)
+	large := send(t, u, message(t, ask(3, 16<<20)))
+	p.send(closing(1009))
+	for f, err := p.next(); f.op != opClose; f, err = p.next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = p.conn.Close()
+	if _, err := large.wait(t); !errors.Is(err, transports.ErrSessionGone) {
+		t.Errorf("%v", err)
+	}
+	if _, err := waiting.wait(t); !errors.Is(err, transports.ErrBroken) || !strings.Contains(err.Error(), "1009, message too big") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A caller may leave while a message is being written; the message is not cut.
 func TestClientLeavesWhileWriting(t *testing.T) {
 	transporttest.Goroutines(t)
@@ -205,14 +229,11 @@ func TestClientCredentials(t *testing.T) {
 	for _, token := range []string{"Bearer a", "Bearer b"} {
 		s := send(t, u, with(opening, token))
 		p, r := up.accept()
-		if r.Header.Get("Authorization") != token {
-			t.Errorf("%v", r.Header)
-		}
 		p.agree(r)
 		p.expect(opText, opening)
 		p.send(text(opened))
-		if _, err := s.wait(t); err != nil {
-			t.Fatal(err)
+		if _, err := s.wait(t); err != nil || r.Header.Get("Authorization") != token {
+			t.Fatalf("%v %v", err, r.Header)
 		}
 		_, err := send(t, u, with(asked, "Bearer c")).wait(t)
 		if r, ok := errors.AsType[*mcp.Refusal](err); !ok || r.Status != http.StatusUnauthorized {

@@ -94,7 +94,6 @@ func (p *raw) expectBoth(a, b string) {
 
 func TestClosing(t *testing.T) {
 	const limit = 1000
-	huge := frame{op: opText, payload: ask(1, 3<<20)}
 	for name, c := range map[string]struct {
 		frames []frame
 		code   int
@@ -114,7 +113,7 @@ func TestClosing(t *testing.T) {
 		"binary":              {[]frame{{op: opBinary, payload: ask(1, 0)}}, 1003},
 		"no UTF-8":            {[]frame{text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}")}, 1007},
 		"cut in UTF-8":        {[]frame{text("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xe2\x82")}, 1007},
-		"too large":           {[]frame{huge}, 1009},
+		"too large":           {[]frame{{op: opText, payload: ask(1, 3<<20)}}, 1009},
 		"too large in parts":  {[]frame{{op: opText, more: true, payload: strings.Repeat(" ", limit)}, {op: opMore, more: true, payload: "x"}}, 1009},
 		"announced too large": {[]frame{{op: opText, announce: 1 << 40}}, 1009},
 		"impossible length":   {[]frame{{op: opText, announce: 1 << 63}}, 1009},

@@ -58,5 +58,6 @@ func (i *inbox) close() {
 	i.changed.Broadcast()
 }
 
-// weight counts small messages for what they take when they are decoded.
-func weight(h heard) int { return h.size + 512 }
+// weight is about what a message takes: small ones are read into larger
+// buffers.
+func weight(h heard) int { return h.size + 4<<10 }
