@@ -17,14 +17,26 @@ func newRoundGuard(f Facing, _ Deps) Stage {
 	return &roundGuard{client: f.Client}
 }
 
+// ToServer implements Stage.
+func (s *roundGuard) ToServer(m *mcp.Message, out *Out) {
+	if m.Method != mcp.Initialized { // no handshake came before
+		out.Forward(m)
+	}
+}
+
 // ToClient implements Stage.
 func (s *roundGuard) ToClient(m *mcp.Message, out *Out) {
 	switch {
 	case m.Kind == mcp.Request:
 		return // a stateless server must not ask so
+	case m.Kind == mcp.Failure && m.Code() == mcp.CodeBadVersion:
+		if data := m.Body.Object("data"); data != nil { // which must be true of the bridge
+			onlyServed(data.Array("supported"), out)
+			data.Set("requested", mcp.Quote(string(s.client.Version)))
+		}
 	case m.Kind != mcp.Result:
 	case m.Method == mcp.Discover:
-		onlyServed(m, out)
+		onlyServed(m.Body.Array("supportedVersions"), out)
 	case m.Body.Text("resultType") == "input_required":
 		if needed := s.undeclared(m.Body.Object("inputRequests")); needed != nil {
 			e := mcp.Errorf(mcp.CodeNeedsCapability, "the server asks for input that the client did not declare")
@@ -40,8 +52,7 @@ func (s *roundGuard) ToClient(m *mcp.Message, out *Out) {
 }
 
 // onlyServed lists the versions for which the bridge itself serves requests.
-func onlyServed(m *mcp.Message, out *Out) {
-	list := m.Body.Array("supportedVersions")
+func onlyServed(list *mcp.Array, out *Out) {
 	for i := list.Len() - 1; i >= 0; i-- {
 		if !list.At(i).Is(string(v20260728)) {
 			list.Remove(i)

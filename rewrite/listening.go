@@ -173,16 +173,20 @@ func (s *listening) ToClient(m *mcp.Message, out *Out) {
 	case mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged, mcp.ResourceUpdated:
 		s.news(m, out)
 	default:
-		if m.Call == 0 || s.current == nil || m.Call != s.current.key { // nothing else belongs on a listen
+		if !s.ours(m.Call) && !s.ours(m.Within) { // nothing else belongs on a listen
 			out.Forward(m)
 		}
 	}
 }
 
+// ours reports whether a call is one of the listens.
+func (s *listening) ours(key mcp.CallKey) bool {
+	return s.current != nil && key == s.current.key || s.next != nil && key == s.next.key
+}
+
 // news passes on what one of the listens brings, once.
 func (s *listening) news(m *mcp.Message, out *Out) {
-	ours := s.current != nil && m.Call == s.current.key || s.next != nil && m.Call == s.next.key
-	if !ours {
+	if !s.ours(m.Call) {
 		return
 	}
 	what := m.Method + " " + m.Body.Text("uri")

@@ -195,6 +195,7 @@ func (s *parking) withdrawn(question mcp.CallKey) {
 // the retry.
 func (s *parking) answered(c *parkedCall, m *mcp.Message, out *Out) {
 	c.close = time.Time{}
+	s.release(c, out) // what it asked is moot
 	if c.held {
 		c.done = m
 		return
