@@ -73,7 +73,22 @@ func (c *client) try(verb, body string, header ...string) (reply, error) {
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	return reply{resp.StatusCode, resp.Header, string(b)}, err
+	r := reply{resp.StatusCode, resp.Header, string(b)}
+	if resp.Header.Get("Content-Type") == "text/event-stream" && strings.Contains(resp.Request.Header.Get("Accept"), "json") {
+		r.body = plain(r.body)
+	}
+	return r, err
+}
+
+// plain returns the message of an event stream that has one at most: to a
+// client that takes both, a slow answer comes as an event.
+func plain(body string) string {
+	s := &stream{lines: bufio.NewReader(strings.NewReader(body))}
+	message, _ := s.event()
+	if _, more := s.event(); more != io.EOF {
+		return body
+	}
+	return message
 }
 
 func (c *client) post(body string, header ...string) reply {

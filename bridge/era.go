@@ -3,9 +3,8 @@ package bridge
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -14,69 +13,6 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 	"github.com/mcpbridge/mcpbridge/transports/streamable"
 )
-
-// verdict is what is known of an upstream's era, for one credential.
-type verdict struct {
-	era     negotiate.Era
-	version mcp.Version // the stateless version, where there is one
-	// noHandshake says that a handshake was tried and refused: the two facts
-	// are apart, since many servers speak both eras.
-	noHandshake bool
-	until       time.Time
-}
-
-const (
-	legacyTTL = time.Hour       // an upstream may be upgraded
-	shortTTL  = 5 * time.Minute // for what rests on a failure
-	probeWait = 2 * time.Second // that a client of a handshake revision waits
-	probeMax  = 10 * time.Second
-)
-
-// verdicts remembers them. An upstream may answer each credential otherwise.
-type verdicts struct {
-	mu    sync.Mutex
-	known map[principal]verdict
-	runs  map[principal]chan struct{} // probes under way
-}
-
-const maxVerdicts = 1000
-
-func (v *verdicts) get(p principal) (verdict, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	found, ok := v.known[p]
-	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
-}
-
-func (v *verdicts) put(p principal, found verdict) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.known == nil || len(v.known) > maxVerdicts {
-		v.known = map[principal]verdict{}
-	}
-	v.known[p] = found
-}
-
-// begin reports the probe under way for a credential; first is true for the
-// caller that must run it, and end what it must call then.
-func (v *verdicts) begin(p principal) (done <-chan struct{}, first bool, end func()) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if running := v.runs[p]; running != nil {
-		return running, false, nil
-	}
-	if v.runs == nil {
-		v.runs = map[principal]chan struct{}{}
-	}
-	mine := make(chan struct{})
-	v.runs[p] = mine
-	return mine, true, func() {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		delete(v.runs, p)
-		close(mine)
-	}
-}
 
 // statelessVersions returns the rungs without a handshake, oldest first.
 func (b *Bridge) statelessVersions() []mcp.Version {
@@ -126,10 +62,11 @@ func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
 	b := c.bridge
 	versions := b.statelessVersions()
 	version := versions[len(versions)-1]
-	for range 2 {
+	for attempt := range 2 {
 		answer, err := c.discover(ctx, version, nil, mcp.NewObject())
 		var refusal *mcp.Refusal
-		if err != nil && !errors.As(err, &refusal) && !errors.Is(err, transports.ErrNoAnswer) {
+		silent := errors.Is(ctx.Err(), context.DeadlineExceeded) // as many are on what they do not know
+		if err != nil && !silent && !errors.As(err, &refusal) && !errors.Is(err, transports.ErrNoAnswer) {
 			return v, false
 		}
 		f := negotiate.Discovered(answer, refusal, version, versions, b.Ladder.Handshakes().Versions())
@@ -138,6 +75,7 @@ func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
 		case f.Again != "":
 			version = f.Again
 			c.wire.Reset()
+		case attempt == 0 && refusal != nil && refusal.Status/100 == 5 && f.Try: // it may have been an accident
 		case f.Era == negotiate.Stateless:
 			return verdict{era: f.Era, version: f.Version}, true
 		case f.Era == negotiate.Legacy:
@@ -188,8 +126,20 @@ func (c *conversation) enter(ctx context.Context, client mcp.Peer) (server mcp.P
 		v = c.era(ctx, probeWait)
 	}
 	if v.noHandshake {
-		return c.enterStateless(ctx, client, v.version)
+		server, result, early, err = c.enterStateless(ctx, client, v.version)
+		if err == nil || !settles(err) {
+			return server, result, early, err
+		}
+		c.bridge.eras.drop(c.owner.principal) // the server is another by now
+		c.wire.Reset()
+		v = verdict{}
 	}
+	return c.enterEither(ctx, client, v)
+}
+
+// enterEither tries a handshake, and does without where that is better or the
+// server has none.
+func (c *conversation) enterEither(ctx context.Context, client mcp.Peer, v verdict) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
 	server, result, early, err = c.handshake(ctx, client)
 	switch {
 	case err == nil && v.era == negotiate.Stateless && asksBack(client) && !transports.IsStateful(c.wire):
@@ -210,10 +160,22 @@ func (c *conversation) enter(ctx context.Context, client mcp.Peer) (server mcp.P
 	c.wire.Reset()
 	server, result, early, modern := c.enterStateless(ctx, client, version)
 	if modern != nil {
-		return server, nil, nil, err
+		return server, nil, nil, unmet(err)
 	}
-	c.bridge.eras.put(c.owner.principal, verdict{era: negotiate.Stateless, version: version, noHandshake: true})
+	c.bridge.eras.put(c.owner.principal, verdict{era: negotiate.Stateless, version: version, noHandshake: settles(err)})
 	return server, result, early, nil
+}
+
+// settles reports whether a failure is what the server has to say, rather than
+// that it is busy, out of reach, or wants credentials.
+func settles(err error) bool {
+	var own *mcp.Error
+	var refused *serverError
+	var refusal *mcp.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Status/100 == 4 && !asksToAuthenticate(refusal) && refusal.Status != http.StatusTooManyRequests
+	}
+	return errors.As(err, &own) || errors.As(err, &refused)
 }
 
 func speaksStateless(err error) bool {
@@ -249,7 +211,11 @@ func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, vers
 	}
 	if answer.Kind != mcp.Result {
 		c.stateless = false
-		return server, nil, nil, undiscovered(answer)
+		return server, nil, nil, refusedWith("upstreamCode", answer.Code())
+	}
+	if f := negotiate.Discovered(answer, nil, version, b.statelessVersions(), b.Ladder.Handshakes().Versions()); f.Era != negotiate.Stateless && !f.Try {
+		c.stateless = false
+		return server, nil, nil, mcp.Errorf(mcp.CodeInternal, "the upstream server speaks no protocol version that the bridge does")
 	}
 	b.Observer.Negotiated(mcp.Server, version, version)
 	server = mcp.Peer{Version: version, Instructions: answer.Body.Text("instructions"), Capabilities: peerObject(answer, "capabilities")}
@@ -258,14 +224,6 @@ func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, vers
 		server.Info = meta.Object(mcp.MetaServerInfo).Clone()
 	}
 	return server, &mcp.Message{Kind: mcp.Result, Body: synthesized(server)}, nil, nil
-}
-
-// undiscovered is the error for a client whose handshake ends at a discovery
-// that the server refused: its code means nothing to the client.
-func undiscovered(answer *mcp.Message) *mcp.Error {
-	e := mcp.Errorf(mcp.CodeInternal, "the upstream server did not say what it is")
-	e.Data = mcp.Raw(`{"upstreamCode":` + strconv.Itoa(answer.Code()) + `}`)
-	return e
 }
 
 // synthesized is the handshake's result that the server would have given.

@@ -43,7 +43,7 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 		return nil, nil, b.full(m)
 	}
 	c.opening, c.piped, c.events = m, x.Transport != streamable.Name, x.Events
-	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
+	c.pair.ClientTransport = x.Transport
 	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
 	defer cancel()
 	defer context.AfterFunc(b.alive, cancel)()
@@ -53,6 +53,7 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 		r := b.unopened(m, err)
 		return nil, nil, &r
 	}
+	c.pair.ServerTransport = transports.NameOf(c.wire, b.UpstreamTransport)
 	if err != nil || !b.admit(c) {
 		c.end("the bridge takes no more sessions")
 		return nil, nil, b.full(m)

@@ -128,7 +128,7 @@ func TestReport121ResultsCrossUntouched(t *testing.T) {
 func TestReport66LargeBodies(t *testing.T) {
 	r := newRig(t, nil)
 	c := r.open(v4, `{}`)
-	for _, size := range []int{99 << 10, 105 << 10, 1 << 20, 4 << 20, 16 << 20} {
+	for _, size := range []int{99 << 10, 105 << 10, 1 << 20, 16 << 20} {
 		v := `"` + strings.Repeat("x", size) + `"`
 		if got := c.post(toolCall(`1`, "t", v)); got.status != http.StatusOK || got.body != echoed(`1`, v) {
 			t.Errorf("%d bytes: %d, %d bytes", size, got.status, len(got.body))

@@ -27,11 +27,9 @@ func (w *worker) steps() []func() error {
 
 func (w *worker) work(n int) error {
 	steps := w.steps()
-	for round := range 2 {
-		for i := range steps {
-			if err := steps[(i+n+round)%len(steps)](); err != nil {
-				return fmt.Errorf("client %s: %w", w.name, err)
-			}
+	for i := range steps {
+		if err := steps[(i+n)%len(steps)](); err != nil {
+			return fmt.Errorf("client %s: %w", w.name, err)
 		}
 	}
 	if n%2 == 0 {

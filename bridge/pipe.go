@@ -131,6 +131,25 @@ func (s *pipeSession) serve(c *conversation, m *mcp.Message) transports.Reply {
 	return transports.Reply{Status: http.StatusAccepted}
 }
 
+// Owns reports whether a message with the header now may speak for the session
+// on a pipe that the header opened began, as [Bridge.Post] decides it for
+// sessions with an id. The session goes on with the newer header.
+func (b *Bridge) Owns(ctx context.Context, session transports.PipeSession, opened, now http.Header) bool {
+	s, ok := session.(*pipeSession)
+	if !ok {
+		return false
+	}
+	c := s.conversation()
+	if c == nil {
+		return b.principalOf(opened) == b.principalOf(now)
+	}
+	if !c.belongs(ctx, now) {
+		return false
+	}
+	c.headers.keep(now, b.Credentials)
+	return true
+}
+
 // Close implements transports.PipeSession.
 func (s *pipeSession) Close() {
 	s.mu.Lock()

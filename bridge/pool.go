@@ -223,7 +223,7 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 	c.events = true
 	c.opening = mcp.NewRequest(mcp.Initialize, mcp.MustObject(`{"protocolVersion":"","capabilities":{}}`))
 	c.opening.Body.SetObject("clientInfo", client.Info.Clone())
-	c.pair.ClientTransport, c.pair.ServerTransport = x.Transport, b.UpstreamTransport
+	c.pair.ClientTransport = x.Transport
 	// Who waits may leave; the conversation is for others too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.HandshakeTimeout)
 	defer cancel()
@@ -238,6 +238,7 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 		p.failure = &r
 		return
 	}
+	c.pair.ServerTransport = transports.NameOf(c.wire, b.UpstreamTransport)
 	c.Session.Build(b.Ladder, c.facing(client, server), c.deps(who))
 	c.pair.Client, c.pair.Server = client.Version, server.Version
 	c.pair.ClientName, _ = client.Name()
@@ -250,32 +251,6 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 		c.receive(m, 0)
 	}
 	c.early = nil
-}
-
-// meet finds out how to speak to the server for a stateless client, and opens
-// a session with a server that has sessions.
-func (c *conversation) meet(ctx context.Context, client mcp.Peer) (mcp.Peer, error) {
-	b := c.bridge
-	version := client.Version
-	era := b.Era
-	if era == negotiate.Unknown {
-		v := c.era(ctx, probeMax)
-		era = v.era
-		if v.version != "" {
-			version = v.version
-		}
-	}
-	if era == negotiate.Stateless {
-		c.stateless = true
-		c.wire.Agree(version, b.Ladder.Traits(version))
-		return mcp.Peer{Version: version, Info: mcp.NewObject(), Capabilities: mcp.NewObject()}, nil
-	}
-	server, _, early, err := c.handshake(ctx, client)
-	if err != nil {
-		return server, err
-	}
-	c.early = early
-	return server, nil
 }
 
 // disband ends the conversations of a principal that is gone.

@@ -10,7 +10,10 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
-var _ transports.Host = (*Bridge)(nil)
+var (
+	_ transports.Host    = (*Bridge)(nil)
+	_ transports.Resumer = (*Bridge)(nil)
+)
 
 // Post implements transports.Host.
 func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Reply {
@@ -134,7 +137,32 @@ func (b *Bridge) Listen(ctx context.Context, x *transports.Exchange) transports.
 	c.touch()
 	s := transports.NewStream(b.StreamBytes)
 	c.do(c.Session.Listen(NewTurn(s, true), time.Now()))
-	return transports.Reply{Status: http.StatusOK, Stream: s, Standalone: true}
+	r := transports.Reply{Status: http.StatusOK, Stream: s, Standalone: true}
+	c.mayComeBack(&r)
+	return r
+}
+
+// Resume implements transports.Resumer: a stream belongs to whom its session
+// belongs to.
+func (b *Bridge) Resume(ctx context.Context, x *transports.Exchange) *transports.Reply {
+	c, reply := b.sessionOf(ctx, x)
+	switch {
+	case reply != nil:
+		return reply
+	case c == nil:
+		r := b.noSession(mcp.ID{})
+		return &r
+	}
+	c.touch()
+	return nil
+}
+
+// mayComeBack lets a client take the stream up again where its revision has
+// sessions and leaving a stream does not cancel.
+func (c *conversation) mayComeBack(r *transports.Reply) {
+	t := c.bridge.Ladder.Traits(c.pair.Client)
+	r.Kept = t.Sessions && !t.DisconnectCancels
+	r.Primed = t.Priming
 }
 
 // End implements transports.Host.

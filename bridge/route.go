@@ -50,11 +50,11 @@ func (s *Session) streamFor(m *mcp.Message) *Turn {
 	if onlyOfCall(m) {
 		return nil
 	}
-	if s.recent.carries() {
+	if s.recent.attended() {
 		return s.recent
 	}
 	for _, c := range s.inOrder() {
-		if c.turn.carries() {
+		if c.turn.attended() {
 			return c.turn
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Session) push(t *Turn, m *mcp.Message) {
 
 // flush sends what is held, if a stream is there for it.
 func (s *Session) flush() {
-	if len(s.outbox.items) == 0 || !s.standalone.carries() && !s.recent.carries() {
+	if len(s.outbox.items) == 0 || !s.standalone.carries() && !s.recent.attended() {
 		return
 	}
 	for _, m := range s.outbox.take(s.ready) {

@@ -29,7 +29,9 @@ func (c *conversation) serve(x *transports.Exchange, in negotiate.Intake) transp
 	if !asks && len(in.Errors) == 0 {
 		return transports.Reply{Status: http.StatusAccepted}
 	}
-	return transports.Reply{Status: http.StatusOK, Stream: stream, Batch: x.Frame.Batch}
+	reply := transports.Reply{Status: http.StatusOK, Stream: stream, Batch: x.Frame.Batch}
+	c.mayComeBack(&reply)
+	return reply
 }
 
 // take hands one message to the session. The server hears that the handshake

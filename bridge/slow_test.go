@@ -17,7 +17,7 @@ const (
 	ballast   = 64 << 10           // in each message
 	endless   = 64 << 20 / ballast // messages to a client that does not read
 	plenty    = 20 << 20 / ballast // messages that somebody does read, or loses
-	allowance = 8 << 20            // what the heap of bridge, server and client may grow by
+	allowance = 12 << 20           // what the heap of bridge, server and client may grow by
 )
 
 // flood is a server that sends far more than anybody wants.

@@ -122,7 +122,7 @@ func TestReport43Accept(t *testing.T) {
 		"application/*, text/*":          "application/json",
 		"application/json;q=0.5":         "application/json",
 		"APPLICATION/JSON, text/*;q=0.9": "application/json",
-		"application/json;q=0, text/html, text/event-stream": "text/event-stream",
+		"application/*;q=0, text/html, text/event-stream": "text/event-stream",
 	} {
 		got := c.post(toolCall(`1`, "t", `1`), "Accept", accept)
 		want := echoed(`1`, `1`)

@@ -111,3 +111,31 @@ func TestRenewedTokenBeforeAPipe(t *testing.T) {
 	peer.open(v4, `{}`)
 	peer.wantGone("Authorization", token(`{"iss":"https://as","sub":"me"}`, "2"))
 }
+
+// On a pipe whose messages have headers of their own the same rule holds.
+func TestRenewedTokenOnAPipe(t *testing.T) {
+	const me = `{"iss":"https://as","sub":"me"}`
+	r := newRig(t, nil)
+	r.up.set(func() { r.up.first = refuseToken(token(me, "bad")) })
+	s := transports.NewStream(1 << 20)
+	opened := http.Header{"Authorization": {token(me, "1")}}
+	p := &piper{t: t, stream: s, session: r.bridge.Attach(&transports.Pipe{Transport: "sse", Stream: s, Header: opened})}
+	defer p.session.Close()
+	may := func(credential string) bool {
+		return r.bridge.Owns(t.Context(), p.session, opened, http.Header{"Authorization": {credential}})
+	}
+	if !may(token(me, "1")) || may(token(me, "2")) {
+		t.Error("before initialize only the same credential may speak")
+	}
+	p.say(initializeWith(`0`, v3, `{}`))
+	p.hear()
+	p.say(initialized)
+	if may(token(me, "bad")) || may(token(`{"iss":"https://as","sub":"you"}`, "2")) || !may(token(me, "2")) {
+		t.Error("the wrong one may speak")
+	}
+	p.say(toolCall(`1`, "t", `1`))
+	p.want(echoed(`1`, `1`))
+	if got := r.up.await(t, mcp.ToolsCall, 1).header.Get("Authorization"); got != token(me, "2") {
+		t.Errorf("the server gets %s", got)
+	}
+}

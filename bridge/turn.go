@@ -25,6 +25,10 @@ func NewTurn(s *transports.Stream, events bool) *Turn { return &Turn{Stream: s, 
 // carries reports whether a message that is no answer can go out here now.
 func (t *Turn) carries() bool { return t != nil && t.Events && t.Stream.Open() }
 
+// attended reports whether the client would hear now what has nothing to do
+// with the turn's calls.
+func (t *Turn) attended() bool { return t.carries() && t.Stream.Attended() }
+
 // answer pushes the answer of one call. The last one ends the stream in the
 // same moment, so that its writer knows that nothing follows.
 func (t *Turn) answer(m *mcp.Message) bool {

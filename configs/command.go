@@ -17,6 +17,18 @@ type Command struct {
 // InheritAll, among the variables to inherit, passes on all.
 const InheritAll = "all"
 
+// StdioMode says how many processes serve the sessions of a command.
+type StdioMode string
+
+// The modes.
+const (
+	PerSession StdioMode = "per-session" // each session has its own
+	Shared     StdioMode = "shared"      // one serves all; it can ask nobody anything
+)
+
+// StdioModes returns the modes, the default first.
+func StdioModes() []string { return []string{string(PerSession), string(Shared)} }
+
 // Given reports whether there is a command.
 func (c Command) Given() bool { return len(c.Args) > 0 }
 
@@ -32,6 +44,7 @@ func (c Config) UpstreamName() string {
 // checkServer checks that there is one way to reach a server, and only what
 // belongs to that way.
 func (c Config) checkServer(p *Problems) {
+	p.oneOf("stdio_mode", string(c.StdioMode), StdioModes())
 	if !c.Command.Given() {
 		checkUpstream(p, c.Upstream)
 		c.checkNoCommand(p)
@@ -55,6 +68,7 @@ func (c Config) checkServer(p *Problems) {
 func (c Config) checkNoCommand(p *Problems) {
 	for field, given := range map[string]bool{
 		"env": len(c.Command.Env) > 0, "inherit_env": len(c.Command.InheritEnv) > 0, "cwd": c.Command.Dir != "",
+		"stdio_mode": c.StdioMode == Shared,
 	} {
 		if given {
 			p.add(field, "there is no command to which it could apply")

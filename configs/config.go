@@ -14,14 +14,17 @@ type Config struct {
 	Stdio  bool   // the only client is on the standard streams; there is no endpoint
 	Admin  string // address of metrics and health; "" or "off" is none
 
+	Path string // where clients of Streamable HTTP find the endpoint
 	// SSEPath and MessagePath are where clients of the HTTP+SSE transport find
 	// the event stream and post; "" or "off" serves none. BasePath is the prefix
 	// that a proxy in front takes away, or "forwarded" if the proxy tells it.
 	SSEPath, MessagePath, BasePath string
-	WSPath                         string // where clients open WebSockets; "" or "off" is nowhere
+	WSPath                         string   // where clients open WebSockets; "" or "off" is nowhere
+	HealthPaths                    []string // where the endpoint's listener answers ok, for who sees no other
 
 	Upstream    string      // URL of the MCP server; "" when Command starts it
 	Command     Command     // starts the MCP server
+	StdioMode   StdioMode   // how many processes Command starts
 	Headers     http.Header // sent to the upstream with every request
 	Credentials mcp.Credentials
 	// UpstreamTransport is how the server is spoken to, and UpstreamMessageURL
@@ -66,6 +69,7 @@ func Default() Config {
 	return Config{
 		Listen:         "127.0.0.1:8080",
 		Admin:          "127.0.0.1:9090",
+		Path:           EndpointPath,
 		SSEPath:        "/sse",
 		MessagePath:    "/messages",
 		WSPath:         "/ws",
@@ -78,6 +82,7 @@ func Default() Config {
 		MaxBody:        64 << 20,
 		LogLevel:       "info",
 
+		StdioMode:         PerSession,
 		UpstreamTransport: TransportAuto,
 		UpstreamEra:       EraAuto,
 	}
@@ -103,8 +108,11 @@ func (c Config) EffectiveCredentials() mcp.Credentials {
 
 // The values that a configuration may name, the default first.
 
+// LogNone, as a log level, writes nothing.
+const LogNone = "none"
+
 // LogLevels returns the log levels.
-func LogLevels() []string { return []string{"info", "debug", "warn", "error"} }
+func LogLevels() []string { return []string{"info", "debug", "warn", "error", LogNone} }
 
 // LogFormats returns the log formats.
 func LogFormats() []string { return []string{string(LogJSON), string(LogConsole)} }

@@ -2,11 +2,10 @@ package configs
 
 import (
 	"net/url"
-	"path"
-	"strings"
 )
 
-// EndpointPath is where clients of Streamable HTTP find the bridge.
+// EndpointPath is where clients of Streamable HTTP find the bridge unless the
+// operator chose another path.
 const EndpointPath = "/mcp"
 
 // Off, as an address or a path, means that there is none.
@@ -38,35 +37,13 @@ func isOff(s string) bool { return s == "" || s == Off }
 func (c Config) checkTransports(p *Problems) {
 	p.oneOf("upstream_transport", string(c.UpstreamTransport), UpstreamTransports())
 	c.checkMessageURL(p)
-	stream, messages, ok := c.SSE()
-	if !ok {
-		return
-	}
-	checkPath(p, "sse_path", stream)
-	checkPath(p, "message_path", messages)
-	if strings.TrimSuffix(stream, "/") == strings.TrimSuffix(messages, "/") {
-		p.add("message_path", "%q is the path of the event stream too; choose another", messages)
-	}
-	if c.BasePath != "" && c.BasePath != BaseForwarded {
+	if _, _, ok := c.SSE(); ok && c.BasePath != "" && c.BasePath != BaseForwarded {
 		checkPath(p, "base_path", c.BasePath)
 	}
 }
 
 // BaseForwarded, as a BasePath, takes the prefix from X-Forwarded-Prefix.
 const BaseForwarded = "forwarded"
-
-func checkPath(p *Problems, field, value string) {
-	switch {
-	case !strings.HasPrefix(value, "/") || strings.HasPrefix(value, "//"):
-		p.add(field, "%q is no path; it starts with one slash, as /sse", value)
-	case strings.ContainsAny(value, "?#%\\ \t") || hasControl(value):
-		p.add(field, "%q holds more than a path; write it without query, blanks and escapes", value)
-	case value != "/" && path.Clean(value) != strings.TrimSuffix(value, "/"):
-		p.add(field, "%q is not in its shortest form; write %q", value, path.Clean(value))
-	case strings.TrimSuffix(value, "/") == EndpointPath:
-		p.add(field, "%q is the path of the Streamable HTTP endpoint; choose another", value)
-	}
-}
 
 // checkMessageURL never repeats the URL: it may hold a credential.
 func (c Config) checkMessageURL(p *Problems) {

@@ -17,6 +17,7 @@ func (c Config) Validate(known []mcp.Version) error {
 	c.checkServer(&p)
 	c.checkTransports(&p)
 	c.checkSockets(&p)
+	c.checkPlaces(&p)
 	c.checkHeaders(&p)
 	c.checkVersions(&p, known)
 	c.checkOptions(&p)

@@ -1,9 +1,6 @@
 package configs
 
-import (
-	"net/url"
-	"strings"
-)
+import "net/url"
 
 // Sockets returns the path of the WebSocket endpoint; ok is false when there
 // is none.
@@ -20,14 +17,5 @@ func isSocketScheme(scheme string) bool { return scheme == "ws" || scheme == "ws
 func (c Config) checkSockets(p *Problems) {
 	if c.UpstreamSocket() && c.UpstreamTransport != TransportAuto {
 		p.add("upstream_transport", "%q contradicts the URL of the upstream, which is that of a WebSocket; leave it out", c.UpstreamTransport)
-	}
-	own, ok := c.Sockets()
-	if !ok {
-		return
-	}
-	checkPath(p, "ws_path", own)
-	stream, messages, ok := c.SSE()
-	if same := func(a string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(own, "/") }; ok && (same(stream) || same(messages)) {
-		p.add("ws_path", "%q is a path of the HTTP+SSE transport too; choose another", own)
 	}
 }

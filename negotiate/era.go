@@ -62,6 +62,9 @@ func table() []evidence {
 	try := func(*discovery) Finding { return Finding{Try: true} }
 	none := func(*discovery) Finding { return Finding{} }
 	return []evidence{
+		{"must authenticate, or is busy", func(d *discovery) bool {
+			return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, d.status)
+		}, none},
 		{"a common stateless version",
 			func(d *discovery) bool { return d.result != nil && d.common(d.stateless) != "" },
 			func(d *discovery) Finding { return Finding{Era: Stateless, Version: d.common(d.stateless)} }},
@@ -78,9 +81,6 @@ func table() []evidence {
 		{"headers or capabilities matter", func(d *discovery) bool {
 			return d.code == mcp.CodeHeaderMismatch || d.code == mcp.CodeNeedsCapability
 		}, stateless},
-		{"must authenticate, or is busy", func(d *discovery) bool {
-			return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, d.status)
-		}, none},
 		{"anything else with an answer", func(*discovery) bool { return true }, try},
 	}
 }

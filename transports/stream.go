@@ -24,6 +24,7 @@ type Stream struct {
 	gone    bool          // the writer left; pushes are refused
 	refusal *Reply        // an answer in place of messages, if nothing was taken yet
 	started bool          // the writer took something
+	apart   bool          // the peer is away, but may come back
 	ready   chan struct{} // has a token when the writer should look again
 	room    chan struct{} // closed and replaced when the queue shrinks or the writer leaves
 }
@@ -83,6 +84,21 @@ func (s *Stream) Abandon() {
 	s.gone, s.queue, s.bytes = true, nil, 0
 	s.widen()
 	s.wake()
+}
+
+// Attend says whether the peer is there. A stream whose peer is away stays
+// open: what is written is kept until it comes back, if it does.
+func (s *Stream) Attend(there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apart = !there
+}
+
+// Attended reports whether a message pushed now would reach the peer now.
+func (s *Stream) Attended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && !s.gone && !s.apart
 }
 
 // Open reports whether a message pushed now could be written.

@@ -19,7 +19,10 @@ const declare = "declare"
 // config turns flags, variables and the argument into a checked configuration.
 func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	c := f.Config
-	var err error
+	err := f.applyOutput(&c, g)
+	if err != nil {
+		return c, err
+	}
 	if c.Listen, err = f.listen(g); err != nil {
 		return c, err
 	}
@@ -35,13 +38,12 @@ func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	if c.UpstreamTransport, err = f.transport(g, c.Upstream); err != nil {
 		return c, err
 	}
-	if err := addHeaders(c.Headers, f.headers, g.source("header")); err != nil {
+	if err := f.addHeaders(&c, g); err != nil {
 		return c, err
 	}
-	if f.headerFile != "" {
-		if err := addHeaderFile(c.Headers, f.headerFile, g.source("header-file")); err != nil {
-			return c, err
-		}
+	f.applyOrigins(&c, g)
+	if err := f.applyBase(&c, g); err != nil {
+		return c, err
 	}
 	c.Options.Fallback = parseFallback(f.fallback)
 	for _, v := range f.clientVersions {
@@ -53,12 +55,30 @@ func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	return c, explain(c.Validate(knownVersions()), f.source(g, args))
 }
 
+// addHeaders collects what the upstream gets with each request.
+func (f *serveFlags) addHeaders(c *configs.Config, g given) error {
+	if f.dropsHeaders(*c) {
+		return nil
+	}
+	if err := addHeaders(c.Headers, f.headers, g.source("header")); err != nil {
+		return err
+	}
+	if f.headerFile != "" {
+		if err := addHeaderFile(c.Headers, f.headerFile, g.source("header-file")); err != nil {
+			return err
+		}
+	}
+	return f.applyBearer(c, g)
+}
+
 // listen joins --host and --port, which are another way to say --listen.
 func (f *serveFlags) listen(g given) (string, error) {
 	parts := max(g.strength("host"), g.strength("port"))
 	whole := g.strength("listen")
 	switch {
-	case parts == byDefault || whole > parts:
+	case max(parts, whole) == byDefault:
+		return f.output.defaultListen(), nil
+	case whole > parts:
 		return f.Listen, nil
 	case whole == parts:
 		part := "host"
@@ -67,7 +87,7 @@ func (f *serveFlags) listen(g given) (string, error) {
 		}
 		return "", fmt.Errorf("%s and %s both say where to listen; give one of them", g.source("listen"), g.source(part))
 	}
-	host, port, err := net.SplitHostPort(configs.Default().Listen)
+	host, port, err := net.SplitHostPort(f.output.defaultListen())
 	if err != nil {
 		return "", err
 	}
@@ -135,6 +155,8 @@ func (f *serveFlags) source(g given, args []string) func(field string) string {
 			return g.source("sse")
 		case field == "listen" && max(g.strength("host"), g.strength("port")) > g.strength("listen"):
 			return g.source("host") + "/" + g.source("port")
+		case field == "ws_path" && f.messagesAreSockets(g):
+			return "--messagePath"
 		case field == "header" && f.headerFile != "" && f.headers == nil:
 			return g.source("header-file")
 		}
@@ -150,6 +172,9 @@ func explain(err error, source func(field string) string) error {
 	}
 	worded := make([]error, len(problems))
 	for i, p := range problems {
+		if p.Field == "elicitation_fallback" { // only the flag knows the word
+			p.Text += ", or " + declare + "[:ACTION]"
+		}
 		worded[i] = fmt.Errorf("%s: %s", source(p.Field), p.Text)
 	}
 	return errors.Join(worded...)

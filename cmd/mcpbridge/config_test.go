@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 )
 
 // read parses a command line of serve as the command does.
@@ -63,6 +66,19 @@ func TestConfig(t *testing.T) {
 		"timeout by variable": {env{"MCPBRIDGE_REQUEST_TIMEOUT": "5s"}, []string{up}, func(c configs.Config) any { return c.RequestTimeout }, 5 * time.Second},
 		"size":                {nil, []string{up, "--max-body", "2MiB"}, func(c configs.Config) any { return c.MaxBody }, int64(2 << 20)},
 		"versions":            {nil, []string{up, "--client-versions", "2024-11-05, 2025-03-26"}, func(c configs.Config) any { return c.ClientVersions }, []mcp.Version{"2024-11-05", "2025-03-26"}},
+		"era":                 {nil, []string{up, "--upstream-era", "modern"}, func(c configs.Config) any { return c.UpstreamEra }, configs.EraModern},
+		"era by variable":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up}, func(c configs.Config) any { return era(c) }, negotiate.Legacy},
+		"era, other name":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up, "--upstreamProtocol", "modern"}, func(c configs.Config) any { return era(c) }, negotiate.Stateless},
+		"era by default":      {nil, []string{up}, func(c configs.Config) any { return []any{c.UpstreamEra, era(c)} }, []any{configs.EraAuto, negotiate.Unknown}},
+		"era by a version":    {nil, []string{up, "--upstream-version", "2026-07-28"}, func(c configs.Config) any { return era(c) }, negotiate.Stateless},
+		"era and its version": {nil, []string{up, "--upstream-era", "legacy", "--upstream-version", "2025-03-26"}, func(c configs.Config) any { return era(c) }, negotiate.Legacy},
+		"stateless clients":   {nil, []string{up, "--client-versions", "2026-07-28"}, func(c configs.Config) any { return c.ClientVersions }, []mcp.Version{"2026-07-28"}},
+		"processes":           {nil, []string{"--", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.PerSession},
+		"one process":         {nil, []string{"--stdio-mode", "shared", "--", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.Shared},
+		"one by variable":     {env{"MCPBRIDGE_STDIO_MODE": "shared"}, []string{"--stdio", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.Shared},
+		"endpoint path":       {nil, []string{up, "--path", "/"}, func(c configs.Config) any { return c.Path }, "/"},
+		"health":              {nil, []string{up, "--health-path", "/a", "--health-path", "/b"}, func(c configs.Config) any { return c.HealthPaths }, []string{"/a", "/b"}},
+		"no log":              {nil, []string{up, "--log-level", "none"}, func(c configs.Config) any { return logLevel(c) }, zerolog.Disabled},
 		"upstream version":    {nil, []string{up, "--upstream-version", "2025-06-18"}, func(c configs.Config) any { return c.UpstreamVersion }, mcp.Version("2025-06-18")},
 		"headers":             {nil, []string{up, "--header", "A: 1, 2", "--header", "a: 3"}, func(c configs.Config) any { return c.Headers["A"] }, []string{"1, 2", "3"}},
 		"headers by variable": {env{"MCPBRIDGE_HEADER": "A: 1\n\nB: 2\n"}, []string{up}, func(c configs.Config) any { return c.Headers.Get("A") + c.Headers.Get("B") }, "12"},
@@ -130,6 +146,17 @@ func TestConfigProblemsNameTheirSource(t *testing.T) {
 		"switch":             {env{"MCPBRIDGE_STRICT": "perhaps"}, []string{up}, `MCPBRIDGE_STRICT: "perhaps" is neither true nor false`},
 		"size":               {env{"MCPBRIDGE_MAX_BODY": "big"}, []string{up}, `MCPBRIDGE_MAX_BODY: "big" is not a size`},
 		"fallback":           {nil, []string{up, "--elicitation-fallback", "declare:accept"}, `--elicitation-fallback: "accept" is not known`},
+		"fallback, declare":  {nil, []string{up, "--elicitation-fallback", "accept"}, `--elicitation-fallback: "accept" is not known; use one of: explain, cancel, decline, error, or declare[:ACTION]`},
+		"era":                {nil, []string{up, "--upstream-era", "old"}, `--upstream-era: "old" is not known; use one of: auto, legacy, modern`},
+		"era, other name":    {nil, []string{up, "--upstreamProtocol", "old"}, `--upstreamProtocol: "old" is not known`},
+		"era and version":    {nil, []string{up, "--upstream-era", "legacy", "--upstream-version", "2026-07-28"}, `--upstream-version: the version 2026-07-28 is not of the era "legacy"`},
+		"version and era":    {nil, []string{up, "--upstream-era", "modern", "--upstream-version", "2025-03-26"}, `--upstream-version: the version 2025-03-26 is not of the era "modern"`},
+		"client version":     {nil, []string{up, "--client-versions", "2026-07-29"}, `--client-versions: "2026-07-29" is not known`},
+		"processes":          {nil, []string{"--stdio-mode", "one", "--", "x"}, `--stdio-mode: "one" is not known; use one of: per-session, shared`},
+		"one of nothing":     {nil, []string{up, "--stdio-mode", "shared"}, "--stdio-mode: there is no command"},
+		"endpoint path":      {nil, []string{up, "--path", "mcp"}, `--path: "mcp" is no path`},
+		"path of another":    {nil, []string{up, "--path", "/sse/"}, `--sse-path: "/sse" is the path of the Streamable HTTP endpoint too`},
+		"health of another":  {nil, []string{up, "--health-path", "/ws"}, `--health-path: "/ws" is the path of the WebSocket endpoint too`},
 		"version":            {nil, []string{up, "--upstream-version", "1.0"}, `--upstream-version: "1.0" is not known; use one of: 2024-11-05`},
 		"header":             {nil, []string{up, "--header", "secret"}, "--header: a header is written as 'Name: value'"},
 		"header variable":    {env{"MCPBRIDGE_HEADER": "A: b\nsecret"}, []string{up}, "MCPBRIDGE_HEADER: a header is written as"},
@@ -183,8 +210,13 @@ func TestEveryFlagHasItsVariableInTheHelp(t *testing.T) {
 			t.Errorf("the help lacks --%s or its variable", flag)
 		}
 	}
-	if variable("streamableHttp") != "" || variable("help") != "" {
-		t.Error("names of other bridges and help have no variable")
+	for _, name := range []string{"streamableHttp", "ssePath", "cors", "outputTransport", "upstreamProtocol"} {
+		if strings.Contains(s.out.String(), "--"+name+" ") {
+			t.Errorf("the help lists --%s, which is another bridge's name", name)
+		}
+	}
+	if _, err := read(t, map[string]string{"MCPBRIDGE_CORS": "x/", "MCPBRIDGE_HELP": "x", "MCPBRIDGE_STREAMABLEHTTP": "x"}, up); err != nil {
+		t.Errorf("names of other bridges and help have no variable: %v", err)
 	}
 }
 

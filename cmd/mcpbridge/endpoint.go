@@ -8,17 +8,22 @@ import (
 	"github.com/mcpbridge/mcpbridge/configs"
 )
 
-// endpointPath is where clients find the bridge.
+// endpointPath is where the servers of the demo are found.
 const endpointPath = configs.EndpointPath
 
 // atPaths serves MCP at its path, and what further there is, and tells
 // everybody else where that is. A slash at the end makes no difference.
-func atPaths(mcp http.Handler, further map[string]http.Handler) http.Handler {
+func atPaths(cfg configs.Config, endpoint http.Handler, further map[string]http.Handler) http.Handler {
 	paths := map[string]http.Handler{}
+	add := func(path string, handler http.Handler) { paths[strings.TrimSuffix(path, "/")] = handler }
 	for path, handler := range further {
-		paths[strings.TrimSuffix(path, "/")] = handler
+		add(path, handler)
 	}
-	paths[endpointPath] = mcp
+	for _, path := range cfg.HealthPaths {
+		add(path, http.HandlerFunc(answerOK))
+	}
+	add(cfg.Path, endpoint)
+	lost := []byte(`{"error":"not found","message":"the MCP endpoint is ` + cfg.Path + `"}` + "\n")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handler := paths[strings.TrimSuffix(r.URL.Path, "/")]; handler != nil {
 			handler.ServeHTTP(w, r)
@@ -26,8 +31,21 @@ func atPaths(mcp http.Handler, further map[string]http.Handler) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusNotFound)
-		w.Write([]byte(`{"error":"not found","message":"the MCP endpoint is ` + endpointPath + `"}` + "\n")) //nolint:errcheck // the client left
+		w.Write(lost) //nolint:errcheck // the client left
 	})
+}
+
+// answerOK tells whoever asks that the process runs. It is asked by platforms
+// that address the listener by names of their own, and tells no more than that
+// something listens, so no guard stands before it.
+func answerOK(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Write([]byte("ok")) //nolint:errcheck // the client left
 }
 
 // letGo ends the standalone streams when leave is done: they have no end of

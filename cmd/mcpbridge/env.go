@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,20 +10,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// variable returns the environment variable that mirrors a flag, "" for one
-// that has none: help, and the names that only ease moving from other bridges.
+// hasVariable reports a flag that an environment variable mirrors: all but
+// help, and the names that only ease moving from other bridges.
+func hasVariable(f *pflag.Flag) bool { return f.Name != "help" && !f.Hidden }
+
+// variable returns the environment variable that mirrors a flag.
 func variable(flag string) string {
-	if flag == "help" || strings.ToLower(flag) != flag {
-		return ""
-	}
 	return "MCPBRIDGE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // showVariables puts the variable of each flag into its help.
 func showVariables(fs *pflag.FlagSet) {
 	fs.VisitAll(func(f *pflag.Flag) {
-		if v := variable(f.Name); v != "" {
-			f.Usage += " [" + v + "]"
+		if hasVariable(f) {
+			f.Usage += " [" + variable(f.Name) + "]"
 		}
 	})
 }
@@ -44,12 +45,12 @@ type given struct {
 // environment. An empty variable counts as absent.
 func readVariables(fs *pflag.FlagSet, lookup func(string) (string, bool)) (given, error) {
 	g := given{flags: fs, variables: make(map[string]bool)}
-	var problems []error
+	problems := g.conflicts()
 	fs.VisitAll(func(f *pflag.Flag) {
-		name := variable(f.Name)
-		if name == "" || f.Changed {
+		if !hasVariable(f) || g.spelled(f.Name) != "" {
 			return
 		}
+		name := variable(f.Name)
 		value, _ := lookup(name)
 		if value == "" || name == "MCPBRIDGE_PORT" && isServiceLink(value) {
 			return
@@ -100,7 +101,7 @@ func setLines(f *pflag.Flag, value string) error {
 // strength tells how strongly a flag was given.
 func (g given) strength(flag string) int {
 	switch {
-	case g.flags.Changed(flag):
+	case g.spelled(flag) != "":
 		return byFlag
 	case g.variables[flag]:
 		return byVariable
@@ -113,5 +114,5 @@ func (g given) source(flag string) string {
 	if g.strength(flag) == byVariable {
 		return variable(flag)
 	}
-	return "--" + flag
+	return "--" + cmp.Or(g.spelled(flag), flag)
 }

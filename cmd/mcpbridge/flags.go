@@ -14,6 +14,7 @@ import (
 // write into the configuration; the others are read by config.
 type serveFlags struct {
 	configs.Config
+	supergateway
 	host           string
 	port           uint16
 	streamableHTTP string
@@ -25,7 +26,9 @@ type serveFlags struct {
 	clientVersions []string
 }
 
-func newServeFlags() *serveFlags { return &serveFlags{Config: configs.Default()} }
+func newServeFlags() *serveFlags {
+	return &serveFlags{Config: configs.Default(), supergateway: supergateway{stateful: true}}
+}
 
 func oneOf(values []string) string { return strings.Join(values, "|") }
 
@@ -37,9 +40,22 @@ func (f *serveFlags) define(fs *pflag.FlagSet) {
 	f.defineAddresses(fs)
 	f.defineUpstream(fs)
 	f.defineCommand(fs)
+	mode := "`MODE` of that command: " + oneOf(configs.StdioModes()) + "; shared starts one for all sessions, which can ask nobody anything"
+	fs.StringVar((*string)(&f.StdioMode), "stdio-mode", string(f.StdioMode), mode)
 	f.defineTranslation(fs)
 	f.defineLimits(fs)
 	f.defineLog(fs)
+	f.defineEndpoint(fs)
+	f.defineOthers(fs)
+}
+
+// defineOthers defines the names of other bridges and completes the help. It
+// comes last: it looks at the flags that are there.
+func (f *serveFlags) defineOthers(fs *pflag.FlagSet) {
+	fs.Var((*milliseconds)(&f.SessionTimeout), "sessionTimeout", "the same as --session-timeout, in milliseconds")
+	hide(fs, "sessionTimeout", "streamableHttp")
+	f.defineEverywhere(fs)
+	defineAliases(fs)
 	showVariables(fs)
 }
 
@@ -53,9 +69,11 @@ func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
 	fs.StringVar(&f.host, "host", "", "`HOST` part of --listen")
 	fs.Uint16Var(&f.port, "port", 0, "`PORT` part of --listen")
 	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	fs.StringVar(&f.Path, "path", f.Path, "`PATH` of the endpoint for clients of Streamable HTTP")
 	fs.StringVar(&f.SSEPath, "sse-path", f.SSEPath, "`PATH` of the event stream for clients of the HTTP+SSE transport, \"off\" for none")
 	fs.StringVar(&f.MessagePath, "message-path", f.MessagePath, "`PATH` to which those clients post")
 	fs.StringVar(&f.WSPath, "ws-path", f.WSPath, "`PATH` where clients open WebSockets, \"off\" for nowhere")
+	fs.StringSliceVar(&f.HealthPaths, "health-path", nil, "one more `PATH` of the endpoint's listener, which answers ok; can be repeated")
 	fs.StringVar(&f.BasePath, "base-path", "", "`PREFIX` of the paths that a proxy in front takes away, \"forwarded\" to read X-Forwarded-Prefix")
 	fs.StringSliceVar(&f.AllowedHosts, "allow-host", nil, "one more `HOST` by which clients may address the endpoint, * for any; can be repeated")
 	fs.StringSliceVar(&f.AllowedOrigins, "allow-origin", nil, "web `ORIGIN` whose pages may call the endpoint, * for any; can be repeated")
@@ -84,7 +102,6 @@ func (f *serveFlags) defineTranslation(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(&f.UpstreamVersion), "upstream-version", "", "the only protocol `VERSION` offered upstream (default the client's own first)")
 	era := "`ERA` of the MCP server: " + oneOf(configs.UpstreamEras()) + "; auto asks it"
 	fs.StringVar((*string)(&f.UpstreamEra), "upstream-era", string(f.UpstreamEra), era)
-	fs.StringVar((*string)(&f.UpstreamEra), "upstreamProtocol", string(f.UpstreamEra), "the same as --upstream-era `ERA`")
 	fs.StringSliceVar(&f.clientVersions, "client-versions", nil, "protocol `VERSIONS` accepted from clients, separated by commas (default all)")
 	fs.BoolVar(&o.Strict, "strict", false, "remove members that an older peer does not know, instead of leaving them for it to ignore")
 	fs.StringVar(&f.fallback, "elicitation-fallback", string(o.Fallback.Action), "`ACTION` when a server asks a client that cannot be asked: "+oneOf(fallbackNames()))
@@ -113,8 +130,13 @@ func offerValues(cmd *cobra.Command) {
 		"log-level":            configs.LogLevels(),
 		"log-format":           configs.LogFormats(),
 		"upstream-version":     versionNames(),
+		"stdio-mode":           configs.StdioModes(),
+		"outputTransport":      outputs(),
 		"client-versions":      versionNames(),
 	} {
+		if cmd.Flags().Lookup(flag) == nil && flag == "stdio-mode" {
+			continue // a client on the standard streams is the only one
+		}
 		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			panic(err) // a flag of this list does not exist

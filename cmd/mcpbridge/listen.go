@@ -19,19 +19,31 @@ func listen(addr, flag string) (net.Listener, error) {
 	return nil, fmt.Errorf("listen %s: %w", addr, bindProblem(err, flag))
 }
 
+// reworded is an error in other words.
+type reworded struct {
+	text  string
+	cause error
+}
+
+func (r reworded) Error() string { return r.text }
+func (r reworded) Unwrap() error { return r.cause }
+
 func bindProblem(err error, flag string) error {
 	var dns *net.DNSError
+	var text string
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("address already in use; another mcpbridge or service has it; choose another with %s", flag)
+		text = "address already in use; another mcpbridge or service has it"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("this machine does not have that address; choose another with %s", flag)
+		text = "this machine does not have that address"
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("permission denied; ports below 1024 are often reserved; choose another with %s", flag)
+		text = "permission denied; ports below 1024 are often reserved"
 	case errors.As(err, &dns):
-		return fmt.Errorf("the host cannot be resolved; choose another with %s", flag)
+		text = "the host cannot be resolved"
+	default:
+		return err
 	}
-	return err
+	return reworded{text + "; choose another with " + flag, err}
 }
 
 // reachable returns host:port by which this machine reaches a listener.

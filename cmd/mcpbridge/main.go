@@ -51,7 +51,7 @@ func (f failure) Unwrap() error { return f.error }
 // run executes one command line and returns the exit code.
 func run(args []string, p process) int {
 	root := newRoot(p)
-	root.SetArgs(args)
+	root.SetArgs(spread(args))
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		return exitOK

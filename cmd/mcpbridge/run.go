@@ -101,6 +101,7 @@ func (s *service) announce() {
 	line := s.log.Info().Str("version", buildInfo().Version).
 		Str("endpoint", s.where()).
 		Str("upstream", s.cfg.UpstreamName())
+	s.elsewhere(line)
 	if s.admin != nil {
 		line = line.Str("admin", s.admin.url("/"))
 	}
@@ -122,6 +123,8 @@ func (s *service) greet(ctx context.Context) {
 	defer cancel()
 	err := s.engine.ready(ctx)
 	switch {
+	case err == nil && s.cfg.StdioMode == configs.Shared:
+		s.log.Info().Msg("the command exists; all sessions share one")
 	case err == nil && s.cfg.Command.Given():
 		s.log.Info().Msg("the command exists; each session starts one of its own")
 	case err == nil:

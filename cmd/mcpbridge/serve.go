@@ -13,9 +13,12 @@ Clients connect to /mcp of the listener by Streamable HTTP, older ones to /sse
 by HTTP+SSE, and others to /ws by WebSocket. Each session gets a conversation
 of its own with the upstream, in the version that fits both best.
 The upstream is a URL, or a command that speaks on its standard streams: then
-each session gets a process of its own, which ends with it. Its standard error
-goes to the log. It gets the variables PATH, HOME, USER, LANG and the like, and
-those of --env and --inherit-env.
+each session gets a process of its own, which ends with it, or all share one
+(--stdio-mode). Its standard error goes to the log. It gets the variables PATH,
+HOME, USER, LANG and the like, and those of --env and --inherit-env.
+
+The command line of supergateway works too: write mcpbridge serve in its place
+and give --outputTransport; the README has a table of what its flags do here.
 
 Every flag can be given as an environment variable too, shown in brackets; the
 flag wins. SIGINT or SIGTERM stops: calls under way have 10 s to end, a second
@@ -47,7 +50,10 @@ func newServeCommand(p process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cfg, p)
+			if cfg.Stdio {
+				return serveStdio(cfg, p, flags.remarks(cfg, g))
+			}
+			return serve(cfg, p, flags.remarks(cfg, g))
 		},
 	}
 	flags.define(cmd.Flags())
@@ -56,10 +62,12 @@ func newServeCommand(p process) *cobra.Command {
 }
 
 // serve runs until it is told to stop.
-func serve(cfg configs.Config, p process) error {
+func serve(cfg configs.Config, p process, remarks []string) error {
 	signals, release := p.signals()
 	defer release()
-	s, err := open(cfg, newLog(cfg, p), newEngine)
+	log := newLog(cfg, p)
+	warn(log, remarks)
+	s, err := open(cfg, log, newEngine)
 	if err != nil {
 		return failure{err}
 	}
@@ -79,9 +87,16 @@ func newLog(cfg configs.Config, p process) zerolog.Logger {
 		noColor, _ := p.lookup("NO_COLOR") // an empty one counts as none (no-color.org)
 		out = zerolog.ConsoleWriter{Out: p.err, NoColor: noColor != "" || !p.terminal, TimeFormat: "15:04:05"}
 	}
+	return zerolog.New(out).Level(logLevel(cfg)).With().Timestamp().Logger()
+}
+
+func logLevel(cfg configs.Config) zerolog.Level {
+	if cfg.LogLevel == configs.LogNone {
+		return zerolog.Disabled
+	}
 	level, err := zerolog.ParseLevel(cfg.LogLevel)
 	if err != nil { // the configuration was checked
-		level = zerolog.InfoLevel
+		return zerolog.InfoLevel
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+	return level
 }

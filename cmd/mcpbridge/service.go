@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -80,6 +81,7 @@ func (s *service) openSite(addr, flag string) (*site, error) {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
+		Protocols:         protocols(),
 		ErrorLog:          stdlog.New(s.log.With().Str("listener", addr).Logger(), "", 0),
 	}}, nil
 }
@@ -104,7 +106,8 @@ func (s *service) build(build engineBuilder) error {
 		}
 	}
 	if s.endpoint != nil {
-		s.endpoint.server.Handler = atPaths(letGo(leave, s.engine.endpoint), s.engine.further)
+		places := atPaths(s.cfg, letGo(leave, s.engine.endpoint), s.engine.further)
+		s.endpoint.server.Handler = answerPages(guard, places)
 	}
 	if s.admin == nil {
 		return nil
@@ -129,7 +132,20 @@ func (s *service) where() string {
 	if s.endpoint == nil {
 		return "standard input and output"
 	}
-	return s.endpoint.url(endpointPath)
+	return s.endpoint.url(s.cfg.Path)
+}
+
+// elsewhere adds where clients of older transports find the bridge.
+func (s *service) elsewhere(line *zerolog.Event) {
+	if s.endpoint == nil {
+		return
+	}
+	if stream, _, ok := s.cfg.SSE(); ok {
+		line.Str("sse", s.endpoint.url(stream))
+	}
+	if path, ok := s.cfg.Sockets(); ok {
+		line.Str("websocket", "ws"+strings.TrimPrefix(s.endpoint.url(path), "http"))
+	}
 }
 
 func (s *service) guard(at *site) (*transports.Guard, error) {

@@ -54,7 +54,7 @@ func newStdioCommand(p process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serveStdio(cfg, p)
+			return serveStdio(cfg, p, flags.remarks(cfg, g))
 		},
 	}
 	flags.defineStdio(cmd.Flags())
@@ -71,15 +71,17 @@ func (f *serveFlags) defineStdio(fs *pflag.FlagSet) {
 	f.defineTranslation(fs)
 	f.defineLimits(fs)
 	f.defineLog(fs)
-	showVariables(fs)
+	f.defineOthers(fs)
 }
 
 // serveStdio runs until the client leaves or it is told to stop.
-func serveStdio(cfg configs.Config, p process) error {
+func serveStdio(cfg configs.Config, p process, remarks []string) error {
 	signals, release := p.signals()
 	defer release()
 	defer surviveBrokenPipes()()
-	s, err := open(cfg, newLog(cfg, p), newEngine)
+	log := newLog(cfg, p)
+	warn(log, remarks)
+	s, err := open(cfg, log, newEngine)
 	if err != nil {
 		return failure{err}
 	}

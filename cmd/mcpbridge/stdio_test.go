@@ -133,7 +133,7 @@ func TestServeWithoutTheCommand(t *testing.T) {
 	if status, text := fetch(t, line.Admin+"readyz"); status != 503 || !strings.Contains(text, want) {
 		t.Errorf("readyz: %d %s", status, text)
 	}
-	if status, answer := (&client{t: t, endpoint: line.Endpoint}).initialize("2025-03-26"); status != 200 || !strings.Contains(answer, "cannot reach the upstream server") {
+	if status, answer := (&client{t: t, endpoint: line.Endpoint}).initialize("2025-03-26"); status != 200 || !strings.Contains(answer, "no-such-command could not be started: command not found") {
 		t.Errorf("initialize: %d %s", status, answer)
 	}
 	s.stop <- syscall.SIGTERM

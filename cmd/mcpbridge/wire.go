@@ -37,6 +37,7 @@ func newEngine(cfg configs.Config, guard *transports.Guard, m *metrics.Metrics, 
 		Ladder:            rewrite.Standard(),
 		Dial:              upstream.Conversation,
 		UpstreamTransport: transportName(cfg),
+		Shared:            cfg.StdioMode == configs.Shared,
 		Upstream:          cfg.UpstreamName(),
 		Deps:              rewrite.Deps{Validate: schema.Validate},
 		Options:           cfg.Options,
@@ -61,7 +62,7 @@ func newEngine(cfg configs.Config, guard *transports.Guard, m *metrics.Metrics, 
 	}
 	e = suit(e, upstream)
 	if stream, messages, ok := cfg.SSE(); ok {
-		s := sse.NewServer(b, guard, sse.ServerConfig{Limits: limits, MessagePath: messages, BasePath: cfg.BasePath})
+		s := sse.NewServer(b, guard, sse.ServerConfig{Limits: limits, MessagePath: messages, BasePath: cfg.BasePath, Owns: b.Owns})
 		e.further, e.leave = map[string]http.Handler{stream: s.Stream(), messages: s.Messages()}, s.Leave
 	}
 	return withSockets(e, cfg, guard), nil

@@ -1,10 +1,12 @@
 package eventstream
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 type text string
@@ -81,5 +83,17 @@ func BenchmarkReader(b *testing.B) {
 		if _, err := NewReader(strings.NewReader(framed), 4<<20).Next(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestPosition reads what tells a position: it is no message.
+func TestPosition(t *testing.T) {
+	text := AppendPosition(nil, "a-0", 1500*time.Millisecond)
+	e, err := NewReader(bytes.NewReader(text), 100).Next()
+	if err != nil || e.ID != "a-0" || !e.HasID || e.Retry != 1500*time.Millisecond || e.IsMessage() || len(e.Data) > 0 {
+		t.Errorf("%q is read as %+v, %v", text, e, err)
+	}
+	if want := "retry: 1500\nid: a-0\ndata:\n\n"; string(text) != want {
+		t.Errorf("%q, want %q", text, want)
 	}
 }

@@ -14,6 +14,7 @@ func (p *player) leave() {
 		return
 	}
 	t.owner = nil
+	t.shelf.use(t)
 	var out []*tape
 	switch {
 	case t.gone:
@@ -25,6 +26,7 @@ func (p *player) leave() {
 		if !t.over {
 			t.owner = t.newPlayer(t.first + int64(len(t.events)) - 1)
 			t.owner.collects = true
+			t.stream.Attend(false)
 			go t.owner.collect(t.stream.Ready())
 		}
 		t.expireLater()

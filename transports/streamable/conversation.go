@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
@@ -31,7 +32,8 @@ type state struct {
 	version    mcp.Version
 	traits     mcp.Traits
 	header     http.Header // of the last message: the client's credentials
-	lastID     string      // the position in the standalone stream
+	spot       spot        // the position in the standalone stream
+	again      time.Time   // when it may be opened again
 }
 
 func newConversation(c *Client) *conversation {

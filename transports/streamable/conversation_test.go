@@ -147,6 +147,9 @@ func TestRedirects(t *testing.T) {
 				if r, ok := errors.AsType[*mcp.Refusal](err); !ok || r.Status != c.status || len(server.seen) > 0 || first > 6 {
 					t.Errorf("%v after %d requests", err, first)
 				}
+				if worded, ok := errors.AsType[transports.Worded](err); ok != (c.location(web.URL) != "") || ok && !strings.Contains(worded.Words(), "redirects") {
+					t.Errorf("%v", err)
+				}
 				return
 			}
 			if err != nil || len(got) != 1 || server.body[0] != ping || server.seen[0].Method != "POST" || server.last().Get("Authorization") != "Bearer t" {

@@ -20,14 +20,11 @@ type receiver struct {
 	request  *mcp.Message // nil for the standalone stream
 	got      bool         // some message was received
 	answered bool
-	lastID   string // the position in the stream, once the server gave one
+	spot     spot // the position in the stream, once the server gave one
 }
 
 // receive reads the response to a request.
 func (x *exchange) receive(m *mcp.Message, resp *http.Response) error {
-	if err := web.Inflate(resp); err != nil {
-		return err
-	}
 	r := &receiver{exchange: x, request: m}
 	media := r.media(resp)
 	switch {
@@ -83,7 +80,7 @@ func (r *receiver) json(resp *http.Response) error {
 // its answer, unless the status asks for credentials.
 func (r *receiver) failed(resp *http.Response, media string) error {
 	if !web.IsJSON(media) || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return r.Refusal(resp)
+		return r.Refused(resp)
 	}
 	body, err := web.ReadAll(resp.Body, resp.ContentLength, r.c.client.site.MaxMessage)
 	frame, fault := mcp.Decode(body)
@@ -103,19 +100,27 @@ func (r *receiver) answers(frame *mcp.Frame) bool {
 	return false
 }
 
-// events reads a response that is an event stream. A server may keep it open
-// after the answer; what still comes is taken for a short while.
+// events reads a response that is an event stream, and comes back for the
+// rest where it breaks before the answer.
 func (r *receiver) events(resp *http.Response) error {
-	reader := eventstream.NewReader(resp.Body, r.c.client.site.MaxMessage)
+	err := r.read(resp.Body)
+	if r.comesBack(err) {
+		return r.comeBack(err)
+	}
+	return r.ended(err)
+}
+
+// read reads one event stream to its end. A server may keep it open after the
+// answer; what still comes is taken for a short while.
+func (r *receiver) read(body io.Reader) error {
+	reader := eventstream.NewReader(body, r.c.client.site.MaxMessage)
 	var grace *time.Timer
 	for {
 		e, err := reader.Next()
 		if err != nil {
-			return r.ended(err)
+			return err
 		}
-		if e.HasID {
-			r.lastID = e.ID
-		}
+		r.spot.note(e)
 		if !e.IsMessage() {
 			continue
 		}
@@ -136,33 +141,6 @@ func (r *receiver) ended(err error) error {
 		return web.ErrClosed
 	}
 	return fmt.Errorf("streamable: reading the event stream: %w", err)
-}
-
-// listen reads the standalone stream.
-func (x *exchange) listen(resp *http.Response) error {
-	if err := web.Inflate(resp); err != nil {
-		return err
-	}
-	if x.o.Open != nil {
-		x.o.Open()
-	}
-	r := &receiver{exchange: x}
-	reader := eventstream.NewReader(resp.Body, x.c.client.site.MaxMessage)
-	for {
-		e, err := reader.Next()
-		if err != nil {
-			if err = r.ended(err); errors.Is(err, transports.ErrNoAnswer) {
-				return nil
-			}
-			return err
-		}
-		if e.HasID {
-			x.c.learn(x.s, func(s *state) { s.lastID = e.ID })
-		}
-		if e.IsMessage() {
-			r.frame(e.Data)
-		}
-	}
 }
 
 // frame hands over the messages in one body or event.

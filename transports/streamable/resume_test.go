@@ -33,7 +33,9 @@ func TestResume(t *testing.T) {
 		first := v.last
 		v.want(news(2))
 		v.leave()
-		synctest.Wait()
+		if synctest.Wait(); k.stream().Attended() {
+			t.Error("the host is not told that the client is away")
+		}
 		k.stream().Push(message(t, news(3)))
 		synctest.Wait()
 		if !k.stream().Finish(message(t, pong)) {
@@ -62,6 +64,15 @@ func TestResumeLive(t *testing.T) {
 		old.want(news(1))
 		v := visitWith(t, c, "GET", old.last)
 		old.want("") // it was taken over
+		synctest.Wait()
+		for range 2 { // it leaves once more, and comes back
+			if !k.stream().Attended() {
+				t.Error("the host is told that the client is away")
+			}
+			v.leave()
+			synctest.Wait()
+			v = visitWith(t, c, "GET", old.last)
+		}
 		k.stream().Push(message(t, news(2)))
 		v.want(news(2))
 		k.stream().Finish(message(t, pong))

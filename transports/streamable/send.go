@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
-	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 // Send implements transports.Upstream.
@@ -33,6 +32,9 @@ func (c *conversation) Send(ctx context.Context, m *mcp.Message, o transports.Ou
 	}
 	if id := resp.Header.Get(mcp.HeaderSession); opening && validSession(id) {
 		c.learn(s, func(s *state) { s.session = id })
+		if resp.StatusCode/100 == 2 {
+			x.s.session = id // its own stream may have to be taken up again
+		}
 	}
 	return x.outcome(m, resp)
 }
@@ -49,39 +51,5 @@ func (x *exchange) outcome(m *mcp.Message, resp *http.Response) error {
 		x.Discard(resp)
 		return nil
 	}
-	return x.Refusal(resp)
-}
-
-// Listen implements transports.Upstream.
-func (c *conversation) Listen(ctx context.Context, o transports.Outgoing) error {
-	x := c.exchange(ctx, c.snapshot(nil), o)
-	defer x.Close()
-	h := x.header(nil)
-	h["Accept"] = []string{typeEvents}
-	resp, err := x.do(http.MethodGet, nil, h)
-	if err != nil {
-		return err
-	}
-	media, _ := web.MediaType(resp.Header.Get("Content-Type"))
-	switch {
-	case resp.StatusCode/100 == 2 && media == typeEvents: // mcp-go sends 202
-		return x.listen(resp)
-	case noStream(resp.StatusCode):
-		x.Discard(resp)
-		return transports.ErrNoStream
-	}
-	return x.Refusal(resp)
-}
-
-// noStream reports a status that says the server has no standalone stream.
-// 405 is the specified one; servers without a route for GET answer 404 or
-// 400, and some answer 200 with a page or a status report. A 404 does not say
-// that the session is gone: a POST would tell.
-func noStream(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
-		http.StatusInternalServerError, http.StatusNotImplemented:
-		return true
-	}
-	return status/100 == 2
+	return x.Refused(resp)
 }

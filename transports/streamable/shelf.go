@@ -8,6 +8,7 @@ import (
 
 // shelfLimits bound what is kept for clients that may come back.
 type shelfLimits struct {
+	inFlight     int // bytes kept of a stream while its client follows
 	tapeBytes    int // of one stream; its oldest events are dropped above
 	sessionTapes int // streams of one session
 	sessionBytes int // at least tapeBytes
@@ -18,7 +19,7 @@ type shelfLimits struct {
 
 func defaultShelfLimits() shelfLimits {
 	return shelfLimits{
-		tapeBytes: 8 << 20, sessionTapes: 64, sessionBytes: 16 << 20,
+		inFlight: 1 << 20, tapeBytes: 8 << 20, sessionTapes: 64, sessionBytes: 16 << 20,
 		totalTapes: 8192, totalBytes: 128 << 20, life: 5 * time.Minute,
 	}
 }
@@ -71,6 +72,15 @@ func (s *shelf) resize(t *tape, bytes int) (out []*tape) {
 	s.count(t, bytes-t.counted)
 	s.order.MoveToBack(t.place)
 	return s.makeRoom(t)
+}
+
+// use notes that a tape is in use.
+func (s *shelf) use(t *tape) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.place != nil {
+		s.order.MoveToBack(t.place)
+	}
 }
 
 // find returns the tape of that id in that session, or nil.

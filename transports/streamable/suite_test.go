@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -49,6 +50,11 @@ func TestSuite(t *testing.T) {
 			web.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the end of a test cuts off
 			web.StartTLS()
 		},
+		"HTTP/2 in clear text": func(web *httptest.Server) {
+			web.Config.Protocols = new(http.Protocols)
+			web.Config.Protocols.SetUnencryptedHTTP2(true)
+			web.Start()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			transporttest.Run(t, func(t *testing.T) transporttest.Pair { return pair(t, start) })
@@ -64,8 +70,10 @@ func pair(t *testing.T, start func(*httptest.Server)) transporttest.Pair {
 		config.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
 		config.TLS.RootCAs.AddCert(web.Certificate())
 	}
+	client := dial(t, web.URL, config)
+	client.site.Transport.Protocols = web.Config.Protocols // nil is HTTP/1, and HTTP/2 over TLS
 	return transporttest.Pair{
-		Client: dial(t, web.URL, config).Conversation(),
+		Client: client.Conversation(),
 		Serve:  host.Serve,
 		Close: func() {
 			web.CloseClientConnections()

@@ -134,12 +134,26 @@ func (t *tape) keep(m *mcp.Message) (text []byte, out []*tape) {
 	}
 	t.events = append(t.events, kept)
 	t.bytes += len(kept) + eventCost
-	for t.bytes > limit || t.gone && len(t.events) > 0 {
+	for t.tooMuch() {
 		t.bytes -= len(t.events[0]) + eventCost
 		t.events[0] = nil
 		t.events, t.first = t.events[1:], t.first+1
 	}
 	return text, t.shelf.resize(t, t.bytes)
+}
+
+// tooMuch reports whether the oldest event must go. A client that follows has
+// most of them: what a line may still hold is enough, but for a large answer.
+func (t *tape) tooMuch() bool {
+	limits := &t.shelf.limits
+	followed := t.owner != nil && !t.owner.collects
+	switch n := len(t.events); {
+	case n == 0:
+		return false
+	case n > 1 && followed && t.bytes > limits.inFlight:
+		return true
+	}
+	return t.gone || t.bytes > limits.tapeBytes
 }
 
 func (t *tape) event(number int64, m *mcp.Message) []byte {
@@ -158,6 +172,8 @@ func (t *tape) resume(number int64) *player {
 	if t.timer != nil {
 		t.timer.Stop()
 	}
+	t.shelf.use(t)
+	t.stream.Attend(true)
 	return t.handOver(t.newPlayer(number))
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 
@@ -15,6 +16,15 @@ func (t *Trip) Refusal(resp *http.Response) *mcp.Refusal {
 	return t.Refuse(resp, body)
 }
 
+// Refused returns the error that a response which is no answer stands for.
+func (t *Trip) Refused(resp *http.Response) error {
+	refusal := t.Refusal(resp)
+	if resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "" {
+		return &Elsewhere{refusal}
+	}
+	return refusal
+}
+
 // Refuse returns the refusal that a response with this body is.
 func (t *Trip) Refuse(resp *http.Response, body []byte) *mcp.Refusal {
 	return &mcp.Refusal{
@@ -22,6 +32,19 @@ func (t *Trip) Refuse(resp *http.Response, body []byte) *mcp.Refusal {
 		Header: resp.Header,
 		Body:   body[:min(len(body), t.site.MaxRefusal)],
 	}
+}
+
+// Elsewhere is the refusal of a server that redirects to where its requests
+// are not sent after it, since they bear credentials.
+type Elsewhere struct{ *mcp.Refusal }
+
+// Unwrap returns the refusal.
+func (e *Elsewhere) Unwrap() error { return e.Refusal }
+
+// Words implements transports.Worded.
+func (e *Elsewhere) Words() string {
+	return fmt.Sprintf("the upstream server redirects (HTTP status %d) to an address that is not followed: "+
+		"only 307 and 308 within the same origin are; give the bridge the final address of the server", e.Status)
 }
 
 // Discard finishes a response whose body does not matter, so that its

@@ -71,6 +71,9 @@ func (t *Trip) Begun() bool { return t.begun }
 // many servers answer so to a missing or an extra slash; others are returned
 // as they are, so no header of the client ever reaches another origin.
 func (t *Trip) Do(method string, endpoint *url.URL, body []byte, header http.Header) (*http.Response, *url.URL, error) {
+	if t.resp != nil { // of the request before
+		_ = t.resp.Body.Close() // what was not read does not matter
+	}
 	for hop, at := 0, endpoint; ; hop++ {
 		if t.closed.Err() != nil {
 			return nil, nil, ErrClosed
@@ -144,4 +147,26 @@ func (t *Trip) roundTrip(method string, to *url.URL, body []byte, header http.He
 // AfterGrace ends the request if what remains of it takes too long.
 func (t *Trip) AfterGrace() *time.Timer {
 	return time.AfterFunc(t.site.Grace, t.cancel)
+}
+
+// Alive reports whether neither the caller nor the conversation has ended.
+func (t *Trip) Alive() bool { return t.ctx.Err() == nil }
+
+// Pause waits before the next request of the trip, unless the trip ends.
+func (t *Trip) Pause(d time.Duration) error {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-t.ctx.Done():
+		}
+	}
+	switch {
+	case t.closed.Err() != nil:
+		return ErrClosed
+	case t.ctx.Err() != nil:
+		return fmt.Errorf("web: waiting to send: %w", context.Cause(t.ctx))
+	}
+	return nil
 }
