@@ -221,6 +221,9 @@ func (c *conversation) end(why string) {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		for _, e := range effects {
+			if e.Verb != Send {
+				continue
+			}
 			e.Msg.Header = c.headers.get()
 			if e.Msg.Method != mcp.Cancelled || c.wire.Send(ctx, e.Msg, transports.Outgoing{Receive: func(*mcp.Message) {}}) != nil {
 				break

@@ -29,7 +29,11 @@ func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.
 func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, *mcp.Message, *transports.Reply) {
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
 	requested := mcp.Version(m.Body.Text("protocolVersion"))
-	client := mcp.Peer{Version: negotiate.ForClient(requested, b.handshakes())}
+	handshakes := b.handshakes()
+	if len(handshakes) == 0 {
+		return nil, nil, b.turnAway(m, requested)
+	}
+	client := mcp.Peer{Version: negotiate.ForClient(requested, handshakes)}
 	client.Info, client.Capabilities = peerObject(m, "clientInfo"), peerObject(m, "capabilities")
 	if !x.Events {
 		// No stream could carry a question to this client.
@@ -62,6 +66,15 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 		Str("server_version", string(c.pair.Server)).Msg("session opened")
 	b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
 	return c, answer, nil
+}
+
+// turnAway refuses a handshake where only revisions without one are served.
+func (b *Bridge) turnAway(m *mcp.Message, requested mcp.Version) *transports.Reply {
+	served := b.served()
+	err := negotiate.Unsupported(requested, served)
+	err.Message += ": only " + string(served[len(served)-1]) + " is served here, which has no initialize; use a client of that version"
+	r := b.refuse(http.StatusOK, err, m.ID)
+	return &r
 }
 
 // full refuses an initialize for want of room.
@@ -211,6 +224,10 @@ func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool
 			r.Method, answer = m.Method, r
 			c.bridge.Observer.Received(mcp.Server, r.Kind, r.Method)
 			c.bridge.health.answered(time.Now())
+		case r.Kind == mcp.Request && r.Method == mcp.Ping: // the server may wait for this before it answers
+			pong := r.Answer(mcp.NewObject())
+			pong.Header = m.Header
+			_ = c.wire.Send(ctx, pong, transports.Outgoing{Receive: func(*mcp.Message) {}})
 		case !early.add(r, time.Now()):
 			c.bridge.Observer.Lost("deliver", mcp.Passed)
 		}

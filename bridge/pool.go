@@ -253,6 +253,20 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 	c.early = nil
 }
 
+// withdraw takes a conversation out of the pool; false when it is not in it.
+func (b *Bridge) withdraw(c *conversation) bool {
+	b.pool.mu.Lock()
+	defer b.pool.mu.Unlock()
+	for key, m := range b.pool.members {
+		if m.c == c {
+			delete(b.pool.members, key)
+			b.Observer.SessionClosed(c.pair)
+			return true
+		}
+	}
+	return false
+}
+
 // disband ends the conversations of a principal that is gone.
 func (b *Bridge) disband(who principal) {
 	b.pool.mu.Lock()

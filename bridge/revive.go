@@ -95,8 +95,12 @@ func (c *conversation) recheck(ctx context.Context) {
 func (c *conversation) lose() {
 	b := c.bridge
 	known := b.forget(c) // before anybody is told, so that nobody finds it again
-	for _, s := range c.Session.Streams() {
-		s.Refuse(b.gone())
+	if b.withdraw(c) {   // a client without session is not told that there was one
+		known = true
+	} else {
+		for _, s := range c.Session.Streams() {
+			s.Refuse(b.gone())
+		}
 	}
 	c.Session.Close("the upstream lost the session") // and with it what was under way there
 	if known {

@@ -59,15 +59,11 @@ func (b *Bridge) served() []mcp.Version {
 	})
 }
 
-// handshakes lists the versions that a handshake may agree on, oldest first;
-// where none is served, a client of one is answered with the newest.
+// handshakes lists the versions that a handshake may agree on, oldest first.
 func (b *Bridge) handshakes() []mcp.Version {
-	stateless := b.served()
-	all := slices.DeleteFunc(slices.Clone(b.ClientVersions), func(v mcp.Version) bool { return slices.Contains(stateless, v) })
-	if len(all) == 0 {
-		return b.Ladder.Handshakes().Versions()
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(b.ClientVersions), func(v mcp.Version) bool {
+		return b.Ladder.Traits(v).Opening != mcp.Initialize
+	})
 }
 
 func (b *Bridge) modernBatch(x *transports.Exchange, header bool) *transports.Reply {

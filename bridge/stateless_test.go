@@ -296,3 +296,48 @@ func TestListenOverSession(t *testing.T) {
 	s.leave()
 	r.up.await(t, mcp.ResourcesUnsubscribe, 1)
 }
+
+// A server that has become another in its new session costs the calls under
+// way, and no more: a stateless client has no session that could be gone.
+func TestStatelessAfterAnotherServer(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.client()
+	c.header.Set("Authorization", "Bearer alice")
+	call := func() reply {
+		return c.post(standalone(`1`, mcp.ToolsCall, `"name":"t","arguments":{"v":1}`, `{}`), routing(mcp.ToolsCall, "t")...)
+	}
+	if got := call(); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	r.up.set(func() { r.up.capabilities = `{"tools":{"listChanged":true}}` })
+	r.up.forget()
+	if got := call(); got.status != http.StatusOK || !strings.Contains(got.body, `"error":{"code":-32603`) {
+		t.Errorf("the call under way is answered %d %s", got.status, got.body)
+	}
+	if got := call(); got.status != http.StatusOK || !strings.Contains(got.body, `"result"`) {
+		t.Errorf("the next call is answered %d %s", got.status, got.body)
+	}
+}
+
+// A server may ask whether the bridge is there before it answers initialize.
+func TestPingWithinInitialize(t *testing.T) {
+	r := newRig(t, nil)
+	r.up.first = func(c *call) bool {
+		switch {
+		case c.Message == nil:
+			return false
+		case c.Method == mcp.Initialize:
+			c.w.Header().Set(mcp.HeaderSession, "up-1")
+			r.up.set(func() { r.up.live["up-1"] = &upstreamSession{ids: map[string]bool{}} })
+			c.ask(mcp.Ping, `{}`)
+			c.result(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)
+			return true
+		case c.IsAnswer():
+			r.up.deliver(c.Message)
+			c.w.WriteHeader(http.StatusAccepted)
+			return true
+		}
+		return false
+	}
+	r.open(v4, `{}`)
+}

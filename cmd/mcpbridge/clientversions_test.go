@@ -40,6 +40,10 @@ func TestClientVersions(t *testing.T) {
 	if status, text := stateless(t, site+"/mcp", "2026-07-28", "tools/call", `"name":"x","arguments":{},`); status != 200 || !strings.Contains(text, `"n":9007199254740993`) {
 		t.Errorf("a client of the version: %d %s", status, text)
 	}
+	old := &client{t: t, endpoint: site + "/mcp"}
+	if status, answer := old.initialize("2025-06-18"); status != 200 || !strings.Contains(answer, "only 2026-07-28 is served here") || old.session != "" {
+		t.Errorf("a client of an older version: %d %s", status, answer)
+	}
 	end()
 	site, _, end = bridgeTo(t, upstream(t).URL+"/mcp", "--client-versions", "2025-03-26,2025-06-18", "--upstream-era", "legacy")
 	if status, text := stateless(t, site+"/mcp", "2026-07-28", "tools/call", `"name":"x","arguments":{},`); status != 400 || !strings.Contains(text, "send initialize first") {
