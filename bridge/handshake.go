@@ -252,7 +252,7 @@ func (b *Bridge) unopened(m *mcp.Message, err error) transports.Reply {
 		return transports.Reply{Status: http.StatusOK, Message: answer}
 	}
 	var refusal *mcp.Refusal
-	if errors.As(err, &refusal) && asksToAuthenticate(refusal) {
+	if errors.As(err, &refusal) && forTheClient(refusal) {
 		return relay(refusal)
 	}
 	return transports.Reply{Status: http.StatusOK, Message: b.explain(err).Failure(m.ID)}

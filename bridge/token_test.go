@@ -139,3 +139,19 @@ func TestRenewedTokenOnAPipe(t *testing.T) {
 		t.Errorf("the server gets %s", got)
 	}
 }
+
+// A server that asks to be left in peace for a while is heard by the client.
+func TestRetryAfter(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		r := newRig(t, nil)
+		r.up.handle("tools/call busy", func(c *call) {
+			c.w.Header().Set("Retry-After", "7")
+			c.reply(status, "", "")
+		})
+		c := r.open(v4, `{}`)
+		if got := c.post(toolCall(`1`, "busy", `1`)); got.status != status || got.header.Get("Retry-After") != "7" {
+			t.Errorf("%d %v %s", got.status, got.header, got.body)
+		}
+		c.works()
+	}
+}

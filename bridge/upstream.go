@@ -227,7 +227,7 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	case errors.As(err, &lost):
 		c.lose()
 		return
-	case errors.As(err, &refusal) && asksToAuthenticate(refusal) && stream != nil:
+	case errors.As(err, &refusal) && forTheClient(refusal) && stream != nil:
 		stream.Refuse(relay(refusal))
 	}
 	c.do(c.Session.Fail(key, b.explain(err), time.Now()))
@@ -250,7 +250,14 @@ func asksToAuthenticate(r *mcp.Refusal) bool {
 	return r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden
 }
 
-// relay passes on what an HTTP client needs to authenticate.
+// forTheClient reports an answer that its HTTP client can act on: it must
+// authenticate, or come back later.
+func forTheClient(r *mcp.Refusal) bool {
+	later := r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable
+	return asksToAuthenticate(r) || later && r.Header.Get("Retry-After") != ""
+}
+
+// relay passes on what an HTTP client needs for that.
 func relay(r *mcp.Refusal) transports.Reply {
 	h := http.Header{}
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
