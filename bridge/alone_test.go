@@ -132,3 +132,18 @@ func TestPipeCancels(t *testing.T) {
 		})
 	}
 }
+
+// A refusal of one call is that call's error; the pipe goes on.
+func TestPipeOutlivesRefusals(t *testing.T) {
+	r := newRig(t, nil)
+	r.up.handle("tools/call secret", func(c *call) { c.reply(401, "", "") })
+	p := r.pipe()
+	p.say(standalone(`1`, mcp.ToolsCall, `"name":"secret"`, `{}`))
+	if got := p.hear(); !strings.Contains(got, `"id":1,"error":{"code":-32603`) {
+		t.Errorf("the refused call is answered %s", got)
+	}
+	p.say(standalone(`2`, mcp.ToolsCall, `"name":"t","arguments":{"v":2}`, `{}`))
+	if got := p.hear(); !strings.Contains(got, `"id":2,"result"`) {
+		t.Errorf("the next call is answered %s", got)
+	}
+}

@@ -31,6 +31,7 @@ type pipeSession struct {
 
 // Attach implements transports.PipeHost.
 func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession {
+	p.Stream.Begin() // no HTTP answer can take its place
 	return &pipeSession{bridge: b, pipe: p, turn: NewSharedTurn(p.Stream), alone: newAlone(b, p)}
 }
 
