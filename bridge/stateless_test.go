@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -340,4 +341,42 @@ func TestPingWithinInitialize(t *testing.T) {
 		return false
 	}
 	r.open(v4, `{}`)
+}
+
+// Calls that wait for people hold up nobody else's.
+func TestParkedCallsDelayNobody(t *testing.T) {
+	const many = 50
+	r := askingOnce(t)
+	states := make([]string, many)
+	every := func(do func(i int)) {
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() { do(i) })
+		}
+		all.Wait()
+	}
+	every(func(i int) {
+		got, err := r.client().try(http.MethodPost, ask(`1`, ``), routing(mcp.ToolsCall, "ask")...)
+		m, bad := mcp.DecodeMessage([]byte(got.body))
+		if err != nil || bad != nil {
+			t.Errorf("%v %v", err, bad)
+			return
+		}
+		states[i] = m.Body.Text("requestState")
+	})
+	every(func(int) {
+		got, err := r.client().try(http.MethodPost, standalone(`1`, mcp.ToolsCall, `"name":"t","arguments":{"v":1}`, `{}`), routing(mcp.ToolsCall, "t")...)
+		if err != nil || !strings.Contains(got.body, `"result"`) {
+			t.Errorf("%v %d %s", err, got.status, got.body)
+		}
+	})
+	if n := r.up.count(mcp.ToolsCall); n != 2*many {
+		t.Errorf("the server has %d calls", n)
+	}
+	every(func(i int) {
+		got, err := r.client().try(http.MethodPost, ask(`2`, answers(states[i])), routing(mcp.ToolsCall, "ask")...)
+		if err != nil || !strings.Contains(got.body, `\"action\":\"accept\"`) {
+			t.Errorf("%v %d %s", err, got.status, got.body)
+		}
+	})
 }
