@@ -22,6 +22,7 @@ type parking struct {
 	deps  Deps
 	gate  *undeclared // what to answer when the client lacks a capability
 	calls map[mcp.CallKey]*parkedCall
+	early early
 }
 
 // parkedCall is a call that may ask.
@@ -40,6 +41,7 @@ type parkedCall struct {
 	done      *mcp.Message // the final answer, while nobody is attached
 	lacked    mcp.Raw      // the capability for want of which a question was refused
 	pages     *pages       // what must be opened before the server runs the call
+	unsent    bool         // the server gets the call after the answers
 }
 
 const (
@@ -74,9 +76,13 @@ func (s *parking) ToServer(m *mcp.Message, out *Out) {
 			s.retry(m, state, out)
 			return
 		}
-		s.calls[m.Call] = &parkedCall{key: m.Call, request: copyOf(m), digest: digestOf(m), questions: map[string]*mcp.Message{}}
-		out.Forward(m)
+		c := &parkedCall{key: m.Call, request: copyOf(m), digest: digestOf(m), questions: map[string]*mcp.Message{}}
+		s.calls[m.Call] = c
+		if !s.begin(c, out) {
+			out.Forward(m)
+		}
 	default:
+		s.refuseEarly(m, out)
 		out.Forward(m)
 	}
 }
@@ -128,6 +134,7 @@ func (s *parking) asked(m *mcp.Message, out *Out) {
 			c.lacked = requiredCapability(missing)
 		}
 		s.gate.answer(m, missing, out)
+	case c == nil && s.keep(m, out.Now):
 	case c == nil:
 		out.Answer(m.Refuse(mcp.Errorf(mcp.CodeInvalidParams, "no client request is in progress that this could belong to")))
 	case len(c.questions) >= maxQuestions || !c.held && s.held() >= maxParked:
@@ -279,7 +286,7 @@ func (s *parking) inOrder() []*parkedCall {
 
 // Due implements Stage.
 func (s *parking) Due() time.Time {
-	var due time.Time
+	due := s.early.until
 	for _, c := range s.calls {
 		at := c.close
 		switch {
@@ -297,6 +304,9 @@ func (s *parking) Due() time.Time {
 
 // Expire implements Stage.
 func (s *parking) Expire(out *Out) {
+	if !s.early.until.IsZero() && !s.early.until.After(out.Now) {
+		s.refuseAll(out)
+	}
 	for _, c := range s.inOrder() {
 		switch {
 		case c.held && !c.expires.After(out.Now):

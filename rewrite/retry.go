@@ -125,6 +125,10 @@ func (s *parking) give(c *parkedCall, m *mcp.Message, answers *mcp.Object, out *
 	for _, answer := range given {
 		out.Tell(mcp.Server, answer)
 	}
+	if c.unsent && !missing {
+		c.unsent = false
+		s.again(c, out)
+	}
 }
 
 // sortedQuestions iterates in the order in which the questions came.

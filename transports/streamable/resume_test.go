@@ -60,10 +60,13 @@ func TestResume(t *testing.T) {
 func TestResumeLive(t *testing.T) {
 	k := &keeper{greet: []string{news(1)}}
 	scene(t, k, func(t *testing.T, c *Client, _ *Server) {
+		start := time.Now()
 		old := visitWith(t, c, "POST", "")
 		old.want(news(1))
 		v := visitWith(t, c, "GET", old.last)
-		old.want("") // it was taken over
+		if old.want(""); time.Since(start) > 0 {
+			t.Errorf("the old connection ended after %v", time.Since(start))
+		}
 		synctest.Wait()
 		for range 2 { // it leaves once more, and comes back
 			if !k.stream().Attended() {
