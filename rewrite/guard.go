@@ -111,3 +111,18 @@ func neededMember(q *mcp.Object) mcp.Raw {
 	}
 	return mcp.Raw("{}")
 }
+
+func mendRootsQuestion(e *Edit) {
+	if e.Msg.Kind != mcp.Result || !hasRounds(e.Msg.Method) || e.Msg.Body.Text("resultType") != "input_required" {
+		return
+	}
+	questions := e.Msg.Body.Object("inputRequests")
+	var names []string
+	questions.Each(func(name string, _ mcp.Raw) bool { names = append(names, name); return true })
+	for _, name := range names {
+		if q := questions.Object(name); q != nil && q.Text("method") == mcp.RootsList && !q.Has("params") {
+			q.Set("params", mcp.Raw("{}"))
+			e.Changed()
+		}
+	}
+}

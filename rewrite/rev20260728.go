@@ -65,6 +65,11 @@ func rev20260728() Revision {
 				Source: "basic/patterns/mrtr; basic \"Error Codes\"",
 			},
 			{
+				Name: "mend-roots-question", Class: Repair, Repair: mendRootsQuestion,
+				Doc:    "Gives a question for roots the params that it may leave out, since an official client fails without.",
+				Source: "schema InputRequests",
+			},
+			{
 				Name: "drop-result-envelope", Class: Breaking, Downgrade: dropEnvelope,
 				Doc:    "Removes resultType, caching hints and what belongs to one hop from results.",
 				Source: "basic \"Results\"; server/utilities/caching",
