@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 )
 
 // peer is one SDK version: the commands that run it as server and as client.
@@ -13,6 +16,7 @@ type peer struct {
 	name   string
 	server []string
 	client []string
+	deaf   bool // its client never answers what a server asks, nor refuses to
 }
 
 // goBuild is one Go peer: a source directory built with one version of its SDK.
@@ -24,6 +28,9 @@ var goBuilds = []goBuild{
 	{"mcp-go-0.32.0", "mcpgo", "go.mod", ""},
 	{"mcp-go-1.2.1", "mcpgo", "v1.2.1.mod", "mcpgo_v1_2_1"},
 }
+
+// statelessBuild speaks the stateless revision and has no handshake as a server.
+var statelessBuild = goBuild{"go-sdk-1.8.0-stateless", "gosdk", "v1.8.0.mod", "sdk_v1_8_0,stateless"}
 
 var nodeVersions = []string{"1.10.2", "1.12.3", "1.17.5", "1.23.1", "1.24.3", "1.32.2"}
 
@@ -51,7 +58,7 @@ func buildPeers(ctx context.Context, bin string) error {
 			return err
 		}
 	}
-	for _, b := range goBuilds {
+	for _, b := range append(slices.Clone(goBuilds), statelessBuild) {
 		dir := filepath.Join("peers", b.dir)
 		args := []string{"build", "-C", dir, "-modfile=" + b.modfile, "-tags=" + b.tags, "-o", filepath.Join(bin, b.name), "."}
 		if err := quietly(ctx, "go", args...); err != nil {
@@ -60,6 +67,13 @@ func buildPeers(ctx context.Context, bin string) error {
 	}
 	return nil
 }
+
+// builtBridge is the one bridge that all tests run.
+var builtBridge = sync.OnceValues(func() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	return buildBridge(ctx, binDir)
+})
 
 func buildBridge(ctx context.Context, bin string) (string, error) {
 	if *bridgePath != "" {

@@ -105,13 +105,19 @@ func startServer(ctx context.Context, s peer, log, errors string) (*process, str
 }
 
 // startBridge returns once the bridge accepts connections on its listen address.
-func startBridge(ctx context.Context, binary, upstream, errors string) (*process, string, error) {
+// The flags say what differs from a bridge to that upstream; without an upstream
+// they have to name it.
+func startBridge(ctx context.Context, binary, upstream, errors string, flags ...string) (*process, string, error) {
 	ports, err := freePorts(2)
 	if err != nil {
 		return nil, "", err
 	}
 	listen, admin := ports[0], ports[1]
-	p, stdout, err := start([]string{binary, "serve", "--listen", listen, "--admin", admin, "--upstream", upstream}, errors)
+	argv := append([]string{binary, "serve", "--listen", listen, "--admin", admin}, flags...)
+	if upstream != "" {
+		argv = append(argv, "--upstream", upstream)
+	}
+	p, stdout, err := start(argv, errors)
 	if err != nil {
 		return nil, "", err
 	}

@@ -3,23 +3,24 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 
 	"github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func dial(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox) (peerkit.Client, peerkit.Declared, error) {
+func connect(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox, over *http.Client) (*mcp.ClientSession, peerkit.Declared, error) {
 	opts := clientOptions(t.Full(), inbox)
 	client := mcp.NewClient(&mcp.Implementation{Name: t.Label, Version: "1.0.0"}, opts)
 	if t.Full() {
 		client.AddRoots(&mcp.Root{URI: "file:///srv/one", Name: "one"}, &mcp.Root{URI: "file:///srv/two"})
 	}
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: t.URL}, sessionOptions())
+	session, err := client.Connect(ctx, transportTo(t, over), sessionOptions())
 	if err != nil {
 		return nil, peerkit.Declared{}, err
 	}
 	declared := peerkit.Declared{Elicitation: t.Full(), Sampling: t.Full(), Roots: t.Full() && rootsDeclared(t.Full())}
-	return &connection{session}, declared, nil
+	return session, declared, nil
 }
 
 func clientOptions(full bool, inbox *peerkit.Inbox) *mcp.ClientOptions {
@@ -38,7 +39,10 @@ func clientOptions(full bool, inbox *peerkit.Inbox) *mcp.ClientOptions {
 		},
 	}
 	if full {
-		opts.ElicitationHandler = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		opts.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if r.Params.Message == peerkit.Decline {
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			}
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 		}
 		opts.CreateMessageHandler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
@@ -67,12 +71,19 @@ func (c *connection) Tools(ctx context.Context) ([]string, error) {
 }
 
 func (c *connection) Call(ctx context.Context, name string, args map[string]any, token string) (peerkit.Outcome, error) {
+	return c.callWith(ctx, name, args, token, mcp.Meta{})
+}
+
+func (c *connection) callWith(ctx context.Context, name string, args map[string]any, token string, meta mcp.Meta) (peerkit.Outcome, error) {
 	if args == nil {
 		args = map[string]any{} // a nil map would go out as null
 	}
 	params := &mcp.CallToolParams{Name: name, Arguments: args}
 	if token != "" {
-		params.Meta = mcp.Meta{"progressToken": token}
+		meta["progressToken"] = token
+	}
+	if len(meta) > 0 {
+		params.Meta = meta
 	}
 	result, err := c.session.CallTool(ctx, params)
 	if err != nil {

@@ -1,4 +1,4 @@
-//go:build !sdk_v1_8_0
+//go:build !sdk_v1_8_0 && !stateless
 
 package main
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
@@ -12,19 +11,15 @@ import (
 
 var features = peerkit.Features{Elicitation: true, Sampling: true, Roots: true, Structured: true, ResourceLink: true}
 
-// handler gives each session its own server, so that a tool added in one session
-// does not show in another.
-func handler() http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer() }, nil)
-}
-
 func newServer() *mcp.Server {
 	accept := func(context.Context, *mcp.SubscribeRequest) error { return nil }
-	server := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, &mcp.ServerOptions{
+	options := &mcp.ServerOptions{
 		CompletionHandler:  complete,
 		SubscribeHandler:   accept,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
-	})
+	}
+	restrict(options)
+	server := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, options)
 	state := peerkit.NewState()
 	for _, def := range peerkit.Defs(features) {
 		tool := &mcp.Tool{Name: def.Name, Description: "peer tool " + def.Name, InputSchema: def.Input}
@@ -32,8 +27,7 @@ func newServer() *mcp.Server {
 			tool.OutputSchema = def.Output
 		}
 		server.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			result := peerkit.Run(ctx, def.Name, r.Params.Arguments, features, state, &caller{server, r})
-			return toResult(result), nil
+			return answer(ctx, def, state, &caller{server, r}), nil
 		})
 	}
 	addResources(server)

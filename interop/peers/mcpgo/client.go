@@ -11,11 +11,11 @@ import (
 )
 
 func dial(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox) (peerkit.Client, peerkit.Declared, error) {
-	http, err := transport.NewStreamableHTTP(t.URL, transportOptions()...)
+	wire, err := newTransport(t)
 	if err != nil {
 		return nil, peerkit.Declared{}, err
 	}
-	c := client.NewClient(http, clientOptions(t.Full())...)
+	c := client.NewClient(wire, clientOptions(t.Full())...)
 	c.OnNotification(func(n mcp.JSONRPCNotification) { inbox.Add(n.Method, n.Params) })
 	if err := c.Start(ctx); err != nil {
 		return nil, peerkit.Declared{}, err
@@ -28,6 +28,13 @@ func dial(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox) (peerkit.
 		return nil, peerkit.Declared{}, err
 	}
 	return &connection{c, result.ProtocolVersion}, declared(t.Full()), nil
+}
+
+func newTransport(t peerkit.Target) (transport.Interface, error) {
+	if t.SSE() {
+		return transport.NewSSE(t.URL)
+	}
+	return transport.NewStreamableHTTP(t.URL, transportOptions()...)
 }
 
 type connection struct {

@@ -41,7 +41,10 @@ func declared(full bool) peerkit.Declared {
 // user answers what servers ask.
 type user struct{}
 
-func (user) Elicit(context.Context, mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+func (user) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	if r.Params.Message == peerkit.Decline {
+		return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionDecline}}, nil
+	}
 	answer := mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: map[string]any{"name": "Ada"}}
 	return &mcp.ElicitationResult{ElicitationResponse: answer}, nil
 }

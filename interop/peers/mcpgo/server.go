@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -14,11 +15,15 @@ import (
 	"github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
 )
 
-// states holds one *peerkit.State for each session id: this SDK serves all the
-// sessions from one server.
+// states holds one *peerkit.State for each session id, or for each client that has
+// no sessions: this SDK serves all of them from one server.
 var states sync.Map
 
-func handler() http.Handler {
+func handler() http.Handler { return server.NewStreamableHTTPServer(newServer(), httpOptions()...) }
+
+func sseHandler() http.Handler { return server.NewSSEServer(newServer()) }
+
+func newServer() *server.MCPServer {
 	s := server.NewMCPServer("peer-mcpgo", "1.0.0", append(serverOptions(),
 		server.WithToolCapabilities(true),
 		server.WithResourceCapabilities(true, true),
@@ -35,7 +40,7 @@ func handler() http.Handler {
 	enableSampling(s)
 	addResources(s)
 	s.AddPrompt(mcp.NewPrompt("greet", mcp.WithArgument("name", mcp.RequiredArgument())), greet)
-	return server.NewStreamableHTTPServer(s, httpOptions()...)
+	return s
 }
 
 func runTool(ctx context.Context, s *server.MCPServer, name string, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -47,9 +52,19 @@ func runTool(ctx context.Context, s *server.MCPServer, name string, r mcp.CallTo
 	if session == nil {
 		return nil, errors.New("the call has no session")
 	}
-	state, _ := states.LoadOrStore(session.SessionID(), peerkit.NewState())
+	state, _ := states.LoadOrStore(cmp.Or(statelessClient(r), session.SessionID()), peerkit.NewState())
 	c := &caller{server: s, session: session.SessionID(), request: r}
 	return toResult(peerkit.Run(ctx, name, args, features, state.(*peerkit.State), c)), nil
+}
+
+// statelessClient is the name that a request of the stateless revision carries.
+func statelessClient(r mcp.CallToolRequest) string {
+	if r.Params.Meta == nil {
+		return ""
+	}
+	info, _ := r.Params.Meta.AdditionalFields["io.modelcontextprotocol/clientInfo"].(map[string]any)
+	name, _ := info["name"].(string)
+	return name
 }
 
 func toResult(r peerkit.Result) *mcp.CallToolResult {

@@ -37,7 +37,7 @@ async function connectNoting(client, transport) {
 
 function addHandlers(client, { types }, declared) {
   if (declared.elicitation) {
-    client.setRequestHandler(types.ElicitRequestSchema, () => ({ action: "accept", content: { name: "Ada" } }));
+    client.setRequestHandler(types.ElicitRequestSchema, answer);
   }
   if (declared.sampling) {
     client.setRequestHandler(types.CreateMessageRequestSchema, () => ({
@@ -51,7 +51,12 @@ function addHandlers(client, { types }, declared) {
   }
 }
 
-class Inbox {
+// The user declines what asks for that, and answers everything else.
+export function answer({ params: { message } }) {
+  return message === "Decline this" ? { action: "decline" } : { action: "accept", content: { name: "Ada" } };
+}
+
+export class Inbox {
   messages = [];
   waiters = [];
 

@@ -23,6 +23,7 @@ export const steps = {
     return { ok: text.startsWith(`digits=${digits} n=9007199254740991`), value: text };
   },
   ask: (session) => reverse(session, "ask", session.declared.elicitation, "hello Ada"),
+  "ask-decline": (session) => reverse(session, "ask-decline", session.declared.elicitation, "no answer: decline"),
   "ask-raw": (session) => reverse(session, "ask-raw", session.declared.elicitation, "hello Ada"),
   sample: (session) => reverse(session, "sample", session.declared.sampling, "model: hi"),
   roots: (session) => reverse(session, "roots", session.declared.roots, "roots: file:///srv/one,file:///srv/two"),

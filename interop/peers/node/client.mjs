@@ -3,14 +3,18 @@
 // FILE holds [{label, url, caps, steps}]. One JSON line is printed for each step.
 import { readFileSync } from "node:fs";
 import { loadClientSDK } from "./sdk.mjs";
-import { connect } from "./client-session.mjs";
+import * as v1 from "./client-session.mjs";
 import { steps as known } from "./client-steps.mjs";
 
-const stepTimeout = 5_000;
 const concurrency = 8;
 
 const [alias, ...rest] = process.argv.slice(2);
-const sdk = await loadClientSDK(alias);
+// "v2-auto" and the like are the second generation, which is no alias of the first.
+const generation2 = alias.startsWith("v2-") ? await import("./v2-session.mjs") : undefined;
+const connect = generation2?.connect ?? v1.connect;
+const sdk = generation2?.loadV2(alias.slice(3)) ?? (await loadClientSDK(alias));
+// Each call of an anonymous client may cost the bridge a session of its own.
+const stepTimeout = sdk.anonymous ? 15_000 : 5_000;
 const targets = rest[0] === "--targets" ? JSON.parse(readFileSync(rest[1], "utf8")) : [singleTarget(rest)];
 
 function singleTarget([url, ...args]) {

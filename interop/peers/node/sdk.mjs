@@ -4,21 +4,34 @@
 const load = (alias, path) => import(`${alias}/${path}`);
 
 export async function loadServerSDK(alias) {
-  const [{ Server }, { StreamableHTTPServerTransport }, types] = await Promise.all([
+  const [{ Server }, { StreamableHTTPServerTransport }, { SSEServerTransport }, types] = await Promise.all([
     load(alias, "server/index.js"),
-    load(alias, "server/streamableHttp.js"),
+    load(alias, "server/streamableHttp.js").catch(missing),
+    load(alias, "server/sse.js"),
     load(alias, "types.js"),
   ]);
-  return { Server, Transport: StreamableHTTPServerTransport, types, features: features(types) };
+  return { Server, Transport: StreamableHTTPServerTransport, SSEServerTransport, types, features: features(types) };
 }
 
 export async function loadClientSDK(alias) {
-  const [{ Client }, { StreamableHTTPClientTransport }, types] = await Promise.all([
+  const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }, types] = await Promise.all([
     load(alias, "client/index.js"),
-    load(alias, "client/streamableHttp.js"),
+    load(alias, "client/streamableHttp.js").catch(missing),
+    load(alias, "client/sse.js"),
     load(alias, "types.js"),
   ]);
-  return { Client, Transport: StreamableHTTPClientTransport, types, features: features(types) };
+  // The URL tells which transport a target is spoken to by: called with new,
+  // this function gives a transport of the one or the other class.
+  function Transport(url) {
+    return new (url.pathname.endsWith("/sse") ? SSEClientTransport : StreamableHTTPClientTransport)(url);
+  }
+  return { Client, Transport, types, features: features(types) };
+}
+
+// missing stands for a module that an SDK version does not have yet.
+function missing(error) {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  return {};
 }
 
 function features(types) {

@@ -4,7 +4,12 @@ import { callTool, listTools } from "./server-tools.mjs";
 
 const people = ["Ada", "Alan", "Grace"];
 
-export function buildServer(alias, { Server, types, features }) {
+// newState is everything a session has to remember; waiters wake the tools that wait.
+export const newState = () => ({
+  cancelled: 0, slowStarted: 0, released: false, extraTools: [], subscriptions: new Set(), waiters: [],
+});
+
+export function buildServer(alias, { Server, types, features }, state = newState()) {
   const capabilities = {
     tools: { listChanged: true },
     resources: { subscribe: true, listChanged: true },
@@ -13,8 +18,6 @@ export function buildServer(alias, { Server, types, features }) {
     completions: {},
   };
   const server = new Server({ name: `peer-${alias}`, version: "1.0.0" }, { capabilities });
-  // Everything a session has to remember; events wake the tools that wait.
-  const state = { cancelled: 0, slowStarted: 0, released: false, extraTools: [], subscriptions: new Set(), waiters: [] };
   const ctx = { server, types, features, state };
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: listTools(ctx) }));
   server.setRequestHandler(types.CallToolRequestSchema, (request, extra) => callTool(ctx, request, extra));

@@ -37,7 +37,7 @@ export async function callTool(ctx, request, extra) {
 }
 
 function available(name, features) {
-  if (name === "ask" || name === "ask-raw") return features.elicitation;
+  if (name.startsWith("ask")) return features.elicitation;
   return Object.hasOwn(handlers, name);
 }
 
@@ -54,6 +54,7 @@ const handlers = {
   },
   bigint: ({ args }) => text(`digits=${args.digits} n=${args.n}`),
   ask: async ({ server }) => answerText(await server.elicitInput(askParams)),
+  "ask-decline": async ({ server }) => answerText(await server.elicitInput({ ...askParams, message: "Decline this" })),
   "ask-raw": async ({ server, types, extra }) => {
     const request = { method: "elicitation/create", params: askParams };
     return answerText(await server.request(request, types.ElicitResultSchema, { relatedRequestId: extra.requestId }));
@@ -69,10 +70,10 @@ const handlers = {
     const { roots } = await server.listRoots();
     return text(`roots: ${roots.map((root) => root.uri).join(",")}`);
   },
-  progress: async ({ extra, meta, state }) => {
+  progress: async ({ server, extra, meta, state }) => {
     const progressToken = meta?.progressToken;
     for (let progress = 1; progressToken !== undefined && progress <= 3; progress++) {
-      await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress, total: 3 } });
+      await notify(server, extra, { method: "notifications/progress", params: { progressToken, progress, total: 3 } });
     }
     return released(state, "progressed");
   },
@@ -96,9 +97,9 @@ const handlers = {
     if (features.audio) content.push({ type: "audio", data: tinyWav, mimeType: "audio/wav" });
     return { content };
   },
-  log: async ({ extra, state }) => {
+  log: async ({ server, extra, state }) => {
     const params = { level: "info", logger: "peer", data: "logged by the peer" };
-    await extra.sendNotification({ method: "notifications/message", params });
+    await notify(server, extra, { method: "notifications/message", params });
     return released(state, "logged");
   },
   touch: async ({ server, state }) => {
@@ -111,6 +112,11 @@ const handlers = {
     return released(state, "added");
   },
 };
+
+// notify sends what belongs to the call; the oldest SDK has only the session's way.
+function notify(server, extra, notification) {
+  return extra.sendNotification ? extra.sendNotification(notification) : server.notification(notification);
+}
 
 function slow(state, signal) {
   return new Promise((resolve) => {

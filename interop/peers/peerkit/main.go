@@ -13,12 +13,13 @@ import (
 // Peer is one SDK version seen from both sides.
 type Peer struct {
 	Handler func() http.Handler
+	SSE     func() http.Handler // of the HTTP+SSE transport
 	Dial    Dialer
 }
 
 // Main runs the peer as its command line says:
 //
-//	server [PORT]
+//	server [--sse] [PORT]
 //	client --targets FILE
 //	client URL [--caps full|none] STEPS...
 func Main(p Peer) {
@@ -30,15 +31,19 @@ func Main(p Peer) {
 
 func run(p Peer, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: server [PORT] | client --targets FILE | client URL [--caps full|none] STEPS")
+		return fmt.Errorf("usage: server [--sse] [PORT] | client --targets FILE | client URL [--caps full|none] STEPS")
 	}
 	switch args[0] {
 	case "server":
-		port := "0"
-		if len(args) > 1 {
-			port = args[1]
+		handler, path, args := p.Handler, "/mcp", args[1:]
+		if len(args) > 0 && args[0] == "--sse" {
+			handler, path, args = p.SSE, SSEPath, args[1:]
 		}
-		return serve(p.Handler(), port)
+		port := "0"
+		if len(args) > 0 {
+			port = args[0]
+		}
+		return serve(handler(), path, port)
 	case "client":
 		targets, err := parseTargets(args[1:])
 		if err != nil {

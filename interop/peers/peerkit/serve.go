@@ -2,6 +2,7 @@ package peerkit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 
 // serve runs the SDK's handler until standard input closes; SIGTERM ends the
 // process by default.
-func serve(handler http.Handler, port string) error {
+func serve(handler http.Handler, path, port string) error {
 	log, err := openLog(os.Getenv("PEER_LOG"))
 	if err != nil {
 		return err
@@ -22,7 +23,7 @@ func serve(handler http.Handler, port string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("{\"url\":\"http://%s/mcp\"}\n", listener.Addr())
+	fmt.Printf("{\"url\":\"http://%s%s\"}\n", listener.Addr(), path)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -66,16 +67,27 @@ func (l *receivedLog) wrap(next http.Handler) http.Handler {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		var message initMessage
-		session := r.Header.Get("Mcp-Session-Id")
+		session := sessionOf(r)
 		if r.Method != http.MethodPost {
 			l.write(entry{Method: "http:" + r.Method, Session: session})
 		} else if json.Unmarshal(body, &message) == nil && message.Method == "initialize" {
-			w = &initWriter{ResponseWriter: w, log: l, message: message}
+			opening := &initWriter{ResponseWriter: w, log: l, message: message, session: session}
+			if w = opening; session != "" {
+				opening.note()
+			}
 		} else if message.Method != "" {
-			l.write(entry{Method: message.Method, Session: session, Header: r.Header.Get("Mcp-Protocol-Version")})
+			client := message.Params.Meta.ClientInfo.Name
+			l.write(entry{Method: message.Method, Session: session, Client: client, Header: r.Header.Get("Mcp-Protocol-Version")})
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// sessionOf reads the session from the header, or from the URL that HTTP+SSE
+// names for it; the SDKs write the parameter in two ways.
+func sessionOf(r *http.Request) string {
+	q := r.URL.Query()
+	return cmp.Or(r.Header.Get("Mcp-Session-Id"), q.Get("sessionId"), q.Get("sessionid"))
 }
 
 func (l *receivedLog) write(e entry) {
@@ -84,7 +96,8 @@ func (l *receivedLog) write(e entry) {
 	if e.Method == "initialize" {
 		l.clients[e.Session] = e.Client
 	}
-	e.Client = l.clients[e.Session]
+	// A stateless client names itself in each request.
+	e.Client = cmp.Or(l.clients[e.Session], e.Client)
 	line, err := json.Marshal(e)
 	if err != nil {
 		return
@@ -92,29 +105,35 @@ func (l *receivedLog) write(e entry) {
 	_, _ = l.out.Write(append(line, '\n'))
 }
 
+type implementation struct {
+	Name string `json:"name"`
+}
+
 type initMessage struct {
 	Method string `json:"method"`
 	Params struct {
 		ProtocolVersion string                     `json:"protocolVersion"`
 		Capabilities    map[string]json.RawMessage `json:"capabilities"`
-		ClientInfo      struct {
-			Name string `json:"name"`
-		} `json:"clientInfo"`
+		ClientInfo      implementation             `json:"clientInfo"`
+		Meta            struct {
+			ClientInfo implementation `json:"io.modelcontextprotocol/clientInfo"`
+		} `json:"_meta"`
 	} `json:"params"`
 }
 
 // initWriter learns the session id from the response to initialize, in time for
-// the client's next message.
+// the client's next message, unless the request has it, as over HTTP+SSE.
 type initWriter struct {
 	http.ResponseWriter
 	log     *receivedLog
 	message initMessage
+	session string
 	once    sync.Once
 }
 
 func (w *initWriter) note() {
 	w.once.Do(func() {
-		e := entry{Method: "initialize", Session: w.Header().Get("Mcp-Session-Id")}
+		e := entry{Method: "initialize", Session: cmp.Or(w.session, w.Header().Get("Mcp-Session-Id"))}
 		e.Client, e.Version = w.message.Params.ClientInfo.Name, w.message.Params.ProtocolVersion
 		for name := range w.message.Params.Capabilities {
 			e.Capabilities = append(e.Capabilities, name)

@@ -27,6 +27,9 @@ var steps = map[string]step{
 	"ask": func(v *visit, ctx context.Context) (verdict, error) {
 		return v.reverse(ctx, "ask", v.declared.Elicitation, "hello Ada")
 	},
+	"ask-decline": func(v *visit, ctx context.Context) (verdict, error) {
+		return v.reverse(ctx, "ask-decline", v.declared.Elicitation, "no answer: decline")
+	},
 	"ask-raw": func(v *visit, ctx context.Context) (verdict, error) {
 		return v.reverse(ctx, "ask-raw", v.declared.Elicitation, "hello Ada")
 	},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -22,6 +23,12 @@ type Target struct {
 	Caps  string   `json:"caps"`
 	Steps []string `json:"steps"`
 }
+
+// SSEPath ends the URLs of HTTP+SSE servers, whereby clients know them.
+const SSEPath = "/sse"
+
+// SSE says whether the target is spoken to over HTTP+SSE.
+func (t Target) SSE() bool { return strings.HasSuffix(t.URL, SSEPath) }
 
 // Full says whether the client declares every capability that its SDK has.
 func (t Target) Full() bool { return t.Caps == "full" }

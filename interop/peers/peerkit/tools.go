@@ -91,14 +91,15 @@ func Run(ctx context.Context, name string, args json.RawMessage, f Features, s *
 }
 
 var tools = map[string]tool{
-	"echo":       {input: `{"type":"object","properties":{"value":{"type":"string"}}}`, run: echo},
-	"bigint":     {input: `{"type":"object","properties":{"digits":{"type":"string"},"n":{"type":"integer"}}}`, run: bigint},
-	"structured": {run: structured},
-	"links":      {run: links},
-	"ask":        {needs: func(f Features) bool { return f.Elicitation }, run: ask},
-	"sample":     {needs: func(f Features) bool { return f.Sampling }, run: sample},
-	"roots":      {needs: func(f Features) bool { return f.Roots }, run: roots},
-	"progress":   notifying("progressed", progress),
+	"echo":        {input: `{"type":"object","properties":{"value":{"type":"string"}}}`, run: echo},
+	"bigint":      {input: `{"type":"object","properties":{"digits":{"type":"string"},"n":{"type":"integer"}}}`, run: bigint},
+	"structured":  {run: structured},
+	"links":       {run: links},
+	"ask":         {needs: func(f Features) bool { return f.Elicitation }, run: ask("Who are you?")},
+	"ask-decline": {needs: func(f Features) bool { return f.Elicitation }, run: ask(Decline)},
+	"sample":      {needs: func(f Features) bool { return f.Sampling }, run: sample},
+	"roots":       {needs: func(f Features) bool { return f.Roots }, run: roots},
+	"progress":    notifying("progressed", progress),
 	"slow": {run: func(ctx context.Context, c call) (Result, error) {
 		return Result{Text: c.state.slow(ctx)}, nil
 	}},
@@ -144,17 +145,22 @@ func links(_ context.Context, c call) (Result, error) {
 	return Result{Text: "see these", Links: c.features.ResourceLink, Audio: true}, nil
 }
 
-func ask(ctx context.Context, c call) (Result, error) {
+// Decline is the question that the user of every client declines.
+const Decline = "Decline this"
+
+func ask(question string) func(context.Context, call) (Result, error) {
 	schema := map[string]any{
 		"type":       "object",
 		"properties": map[string]any{"name": map[string]any{"type": "string"}},
 		"required":   []string{"name"},
 	}
-	action, name, err := c.caller.Elicit(ctx, "Who are you?", schema)
-	if action == "accept" {
-		return Result{Text: "hello " + name}, err
+	return func(ctx context.Context, c call) (Result, error) {
+		action, name, err := c.caller.Elicit(ctx, question, schema)
+		if action == "accept" {
+			return Result{Text: "hello " + name}, err
+		}
+		return Result{Text: "no answer: " + action}, err
 	}
-	return Result{Text: "no answer: " + action}, err
 }
 
 func sample(ctx context.Context, c call) (Result, error) {
