@@ -89,9 +89,9 @@ func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
 	return v, false
 }
 
-// discover asks a stateless server what it is, for a client.
-func (c *conversation) discover(ctx context.Context, version mcp.Version, info, capabilities *mcp.Object) (*mcp.Message, error) {
-	c.wire.Agree(version, c.bridge.Ladder.Traits(version))
+// stamps are the parameters of a request that says of a client what every request
+// to a stateless server has to.
+func stamps(version mcp.Version, info, capabilities *mcp.Object) *mcp.Object {
 	meta := mcp.NewObject()
 	meta.Set(mcp.MetaVersion, mcp.Quote(string(version)))
 	if info.Text("name") != "" && info.Text("version") != "" {
@@ -102,7 +102,13 @@ func (c *conversation) discover(ctx context.Context, version mcp.Version, info, 
 	meta.Set(mcp.MetaCapabilities, capabilities.Raw())
 	params := mcp.NewObject()
 	params.SetObject("_meta", meta)
-	m := mcp.NewRequest(mcp.Discover, params)
+	return params
+}
+
+// discover asks a stateless server what it is, for a client.
+func (c *conversation) discover(ctx context.Context, version mcp.Version, info, capabilities *mcp.Object) (*mcp.Message, error) {
+	c.wire.Agree(version, c.bridge.Ladder.Traits(version))
+	m := mcp.NewRequest(mcp.Discover, stamps(version, info, capabilities))
 	m.Header = c.headers.get()
 	answer, _, err := c.ask(ctx, m, true)
 	return answer, err

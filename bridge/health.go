@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -33,15 +34,22 @@ func (h *health) fresh(now time.Time) bool {
 }
 
 // Ready returns nil when the upstream answers. It asks by a ping outside of
-// any session, which opens none there: a refusal is an answer too.
+// any session, which opens none there: a refusal is an answer too. A server that
+// may be stateless gets it as one: it must not be sent anything else.
 func (b *Bridge) Ready(ctx context.Context) error {
 	if b.health.fresh(time.Now()) {
 		return nil
 	}
-	ping := mcp.NewRequest(mcp.Ping, nil)
-	ping.ID = mcp.IntID(1)
 	u := b.Dial()
 	defer func() { _ = u.Close(ctx) }() // it holds no session
+	var params *mcp.Object
+	if versions := b.statelessVersions(); b.Era != negotiate.Legacy && len(versions) > 0 {
+		version := versions[len(versions)-1]
+		params = stamps(version, nil, mcp.NewObject())
+		u.Agree(version, b.Ladder.Traits(version))
+	}
+	ping := mcp.NewRequest(mcp.Ping, params)
+	ping.ID = mcp.IntID(1)
 	err := u.Send(ctx, ping, transports.Outgoing{Receive: func(*mcp.Message) {}})
 	var refusal *mcp.Refusal
 	switch {

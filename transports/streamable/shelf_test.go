@@ -186,15 +186,22 @@ func TestTakeOvers(t *testing.T) {
 	}()
 	var got []string
 	for visits := 0; ; visits++ {
-		over := false
+		over, empty := false, false
 		for range visits % 13 {
 			var text []byte
 			if text, over = p.next(); text != nil {
 				got = append(got, string(text))
 			}
+			empty = text == nil
 		}
 		if over {
 			break
+		}
+		if empty { // as a response does that has written all there is
+			select {
+			case <-stream.Ready():
+			case <-p.again:
+			}
 		}
 		switch at := p.at; visits % 3 {
 		case 0: // it leaves and comes back
@@ -204,12 +211,6 @@ func TestTakeOvers(t *testing.T) {
 			old := p
 			p = p.tape.resume(at)
 			old.leave()
-		}
-		if len(got) > 0 && visits%5 == 4 { // wait for more, as a response does
-			select {
-			case <-stream.Ready():
-			case <-p.again:
-			}
 		}
 	}
 	if len(got) != count {
