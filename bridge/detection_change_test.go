@@ -75,6 +75,30 @@ func TestServerIsDowngraded(t *testing.T) {
 	}
 }
 
+// The same is found out for clients without a handshake, by the first request
+// that the server does not understand.
+func TestServerIsDowngradedBeforeStatelessClients(t *testing.T) {
+	r := newModernRig(t, nil)
+	if got, err := r.client().modernCall(`1`); err != nil || !got.served() {
+		t.Fatalf("answered %d %s %v", got.status, got.body, err)
+	}
+	r.up.set(func() {
+		r.up.first = func(c *call) bool {
+			older := c.session != "" || c.Message != nil && c.Method == mcp.Initialize
+			if !older {
+				c.w.WriteHeader(http.StatusBadRequest)
+			}
+			return !older
+		}
+	})
+	if got, err := r.client().modernCall(`2`); err != nil || !strings.Contains(got.body, `"error"`) {
+		t.Errorf("the first request is answered %d %s %v", got.status, got.body, err)
+	}
+	if got, err := r.client().modernCall(`3`); err != nil || !got.served() {
+		t.Errorf("the next one is answered %d %s %v", got.status, got.body, err)
+	}
+}
+
 // A server that is down for a while is not taken for another one.
 func TestStatelessServerIsBusyForAWhile(t *testing.T) {
 	r := newModernRig(t, nil)

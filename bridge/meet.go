@@ -3,7 +3,9 @@ package bridge
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/negotiate"
@@ -60,4 +62,30 @@ func refusedWith(member string, code int) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInternal, "the upstream server refused to say what it is")
 	e.Data = mcp.Raw(`{"` + member + `":` + strconv.Itoa(code) + `}`)
 	return e
+}
+
+// doubt gives up what is believed of the upstream when it answers a request
+// that stands for itself as servers do that know no such thing: the next
+// request asks anew what it is.
+func (c *conversation) doubt(r *mcp.Refusal) {
+	b := c.bridge
+	contradicts := r.Status == http.StatusBadRequest || r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed
+	if !c.stateless || b.Era != negotiate.Unknown || !contradicts {
+		return
+	}
+	b.eras.drop(c.owner.principal)
+	if b.withdraw(c) {
+		context.AfterFunc(b.alive, func() { c.end("the bridge is shutting down") })
+		c.endWhenIdle()
+	}
+}
+
+// endWhenIdle ends a conversation that nobody finds any more, once the calls
+// that are under way in it are over.
+func (c *conversation) endWhenIdle() {
+	if c.Session.Busy() {
+		time.AfterFunc(poolCheck, c.endWhenIdle)
+		return
+	}
+	c.end("the server has become another")
 }

@@ -231,6 +231,9 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 		stream.Refuse(relay(refusal))
 	}
 	c.do(c.Session.Fail(key, b.explain(err), time.Now()))
+	if refusal != nil {
+		c.doubt(refusal)
+	}
 	if errors.Is(err, errSilent) { // only now: a silent server may not take this either
 		c.giveUp(m)
 	}

@@ -216,10 +216,8 @@ func (s *parking) answered(c *parkedCall, m *mcp.Message, out *Out) {
 	}
 	delete(s.calls, c.key)
 	if c.lacked != nil && failed(m) {
-		e := mcp.Errorf(mcp.CodeNeedsCapability, "the server needs a capability that the client did not declare")
-		e.Data = mcp.Raw(`{"requiredCapabilities":` + string(c.lacked) + `}`)
 		out.Rewritten()
-		out.Forward(m.Refuse(e))
+		out.Forward(m.Refuse(needsCapability(c.lacked)))
 		return
 	}
 	out.Forward(m)

@@ -12,6 +12,10 @@ import (
 func (s *parking) retry(m *mcp.Message, state mcp.Raw, out *Out) {
 	c, round, ok := s.resume(m, state, out.Now)
 	answers := m.Body.Object("inputResponses")
+	lacking := mcp.Raw(nil)
+	if ok {
+		lacking = s.narrowed(c, m)
+	}
 	switch {
 	case !ok:
 		out.Answer(m.Refuse(invalidState()))
@@ -19,6 +23,8 @@ func (s *parking) retry(m *mcp.Message, state mcp.Raw, out *Out) {
 		out.Answer(m.Answer(c.shown.Clone()))
 	case round < c.round || !c.held:
 		out.Answer(m.Refuse(stateError("consumed", "the answers of this round were given before")))
+	case lacking != nil:
+		out.Answer(m.Refuse(needsCapability(lacking)))
 	case c.done != nil:
 		delete(s.calls, c.key)
 		out.Attach(c.key, m)
@@ -57,6 +63,25 @@ const InvalidState = "invalid_request_state"
 
 func invalidState() *mcp.Error {
 	return stateError(InvalidState, "the request state is not valid, or the call that it belongs to is gone; the server may have acted before it asked")
+}
+
+// narrowed returns a capability that an open question needs and that this
+// request, other than the first, does not declare.
+func (s *parking) narrowed(c *parkedCall, m *mcp.Message) mcp.Raw {
+	gate := *s.gate
+	gate.f.Client.Capabilities = m.Meta().Object(mcp.MetaCapabilities)
+	for _, q := range sortedQuestions(c) {
+		if missing := gate.missing(q); missing != "" {
+			return requiredCapability(missing)
+		}
+	}
+	return nil
+}
+
+func needsCapability(capability mcp.Raw) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeNeedsCapability, "the server needs a capability that the client did not declare")
+	e.Data = mcp.Raw(`{"requiredCapabilities":` + string(capability) + `}`)
+	return e
 }
 
 func stateError(reason, text string) *mcp.Error {
