@@ -70,6 +70,11 @@ func rev20260728() Revision {
 				Source: "schema InputRequests",
 			},
 			{
+				Name: "mend-cache-hints", Class: Repair, Repair: mendCacheHints,
+				Doc:    "Gives a result that may be kept the hints for how long and for whom, where its server left them out or wrote them wrongly: not at all.",
+				Source: "server/utilities/caching",
+			},
+			{
 				Name: "drop-result-envelope", Class: Breaking, Downgrade: dropEnvelope,
 				Doc:    "Removes resultType, caching hints and what belongs to one hop from results.",
 				Source: "basic \"Results\"; server/utilities/caching",
