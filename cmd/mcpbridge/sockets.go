@@ -23,12 +23,12 @@ func newSockets(url string, site web.SiteConfig) (sockets, error) {
 func (sockets) CloseIdleConnections() {}
 
 // withSockets adds the WebSocket endpoint to an engine.
-func withSockets(e engine, cfg configs.Config, guard *transports.Guard) engine {
+func withSockets(e engine, cfg configs.Config, guard *transports.Guard, refused func(int)) engine {
 	path, ok := cfg.Sockets()
 	if !ok {
 		return e
 	}
-	s := websocket.NewServer(e.pipes, guard, websocket.ServerConfig{MaxMessage: int(cfg.MaxBody)})
+	s := websocket.NewServer(e.pipes, guard, websocket.ServerConfig{MaxMessage: int(cfg.MaxBody), Refused: refused})
 	further := map[string]http.Handler{path: s}
 	maps.Copy(further, e.further)
 	leave := e.leave

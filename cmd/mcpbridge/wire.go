@@ -50,7 +50,8 @@ func newEngine(cfg configs.Config, guard *transports.Guard, m *metrics.Metrics, 
 		Observer:          m,
 		Log:               log,
 	})
-	limits := web.Limits{MaxBody: cfg.MaxBody, KeepAlive: cfg.KeepAlive}
+	refused := func(status int) { m.Failed(mcp.Client, http.StatusText(status)) }
+	limits := web.Limits{MaxBody: cfg.MaxBody, KeepAlive: cfg.KeepAlive, Refused: refused}
 	e := engine{
 		endpoint: streamable.NewServer(b, guard, limits),
 		pipes:    b,
@@ -65,7 +66,7 @@ func newEngine(cfg configs.Config, guard *transports.Guard, m *metrics.Metrics, 
 		s := sse.NewServer(b, guard, sse.ServerConfig{Limits: limits, MessagePath: messages, BasePath: cfg.BasePath, Owns: b.Owns})
 		e.further, e.leave = map[string]http.Handler{stream: s.Stream(), messages: s.Messages()}, s.Leave
 	}
-	return withSockets(e, cfg, guard), nil
+	return withSockets(e, cfg, guard, refused), nil
 }
 
 // suit lets an engine care for its upstream as the transport asks for.

@@ -9,6 +9,9 @@ type Limits struct {
 	BodyTimeout  time.Duration // for every further 64 KiB of a body; default 60 s
 	WriteTimeout time.Duration // for one write to the client; default 30 s
 	KeepAlive    time.Duration // silence on an event stream before a comment; default 15 s
+	// Refused hears the status of every request that is refused before anybody
+	// but the transport saw it; nil is allowed.
+	Refused func(status int)
 }
 
 // WithDefaults returns the limits with the zero values filled in.
@@ -24,6 +27,9 @@ func (l Limits) WithDefaults() Limits {
 	}
 	if l.KeepAlive <= 0 {
 		l.KeepAlive = 15 * time.Second
+	}
+	if l.Refused == nil {
+		l.Refused = func(int) {}
 	}
 	return l
 }

@@ -126,6 +126,7 @@ func (o *Response) Problem(status int, text string) {
 	if status == http.StatusRequestEntityTooLarge || status == http.StatusRequestTimeout {
 		o.w.Header().Set("Connection", "close")
 	}
+	o.from.limits.Refused(status)
 	o.allowWrite()
 	transports.WriteProblem(o.w, status, text)
 	_ = o.rc.Flush()

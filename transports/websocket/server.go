@@ -18,6 +18,9 @@ type ServerConfig struct {
 	StreamBytes int  // queued for one client before its reader pauses; default 1 MiB
 	MaxSockets  int  // open at once; default 10000
 	Compress    bool // let clients that ask for it compress messages; costs memory for each connection
+	// Refused hears the status of every request that becomes no socket; nil is
+	// allowed.
+	Refused func(status int)
 }
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -30,6 +33,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	}
 	if c.MaxSockets <= 0 {
 		c.MaxSockets = 10000
+	}
+	if c.Refused == nil {
+		c.Refused = func(int) {}
 	}
 	return c
 }
@@ -64,22 +70,27 @@ func NewServer(host transports.PipeHost, guard *transports.Guard, config ServerC
 // tells only by Origin which one it is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.guard.Check(r); err != nil {
-		transports.WriteProblem(w, http.StatusForbidden, err.Error())
+		s.refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
 	if status, text := upgradable(w.Header(), r); status != 0 {
-		transports.WriteProblem(w, status, text)
+		s.refuse(w, status, text)
 		return
 	}
 	p := newPeer(s.config)
 	if !s.admit(p) {
-		transports.WriteProblem(w, http.StatusServiceUnavailable, "no more connections are taken now; try again later")
+		s.refuse(w, http.StatusServiceUnavailable, "no more connections are taken now; try again later")
 		return
 	}
 	defer s.remove(p)
 	if socket := s.upgrade(w, r); socket != nil {
 		p.serve(socket, s.host, r)
 	}
+}
+
+func (s *Server) refuse(w http.ResponseWriter, status int, text string) {
+	s.config.Refused(status)
+	transports.WriteProblem(w, status, text)
 }
 
 // admit counts a peer in; false when there is no room.
