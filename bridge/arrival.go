@@ -7,6 +7,10 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
+// maxAsked bounds the questions to one client that are open: a server may ask
+// for ever, and a client never answer.
+const maxAsked = 1000
+
 // FromServer takes a message of the server. via is the call on whose stream it
 // came, zero for a standalone stream or a pipe.
 func (s *Session) FromServer(m *mcp.Message, via mcp.CallKey, now time.Time) []Effect {
@@ -30,6 +34,10 @@ func (s *Session) Hear(m *mcp.Message, via mcp.CallKey, now time.Time) ([]Effect
 	case m.Kind == mcp.Request && m.Method == mcp.Ping:
 		// Each leg's liveness is its own: the bridge is the peer that is asked.
 		s.send(m.Answer(mcp.NewObject()))
+		known = false
+	case m.Kind == mcp.Request && len(s.asked) >= maxAsked:
+		s.watch.Failed(mcp.Server, "too_many_questions")
+		s.send(m.Refuse(mcp.Errorf(mcp.CodeInternal, "too many questions to this client are open")))
 		known = false
 	case m.Kind == mcp.Request:
 		s.openQuestion(m, via)
