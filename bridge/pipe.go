@@ -126,6 +126,9 @@ func (s *pipeSession) serve(c *conversation, m *mcp.Message) transports.Reply {
 	if m.Kind == mcp.Request && c.Session.InFlight(m.ID) {
 		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "a request with the id %s is under way", m.ID), m.ID)
 	}
+	if m.Kind == mcp.Request && c.Session.Full() {
+		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInternal, "too many requests are under way on this connection"), m.ID)
+	}
 	c.touch()
 	m.Header = c.headers.get()
 	c.take(m, s.turn, false)

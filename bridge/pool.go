@@ -35,6 +35,7 @@ type pooled struct {
 	failure *transports.Reply
 	users   int
 	used    time.Time
+	timer   *time.Timer // one, however often it is used
 }
 
 const (
@@ -60,7 +61,11 @@ func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Mess
 	if anonymous && !b.keepsNone(ctx, x) {
 		key.solo = rand.Text()
 	}
-	p, first := b.pool.enter(key)
+	p, gone, first := b.pool.enter(key)
+	if gone != nil {
+		b.Observer.SessionClosed(gone.pair)
+		gone.end("the conversation was not used for longest")
+	}
 	if p == nil {
 		r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge holds too many conversations; try again later"), m.ID)
 		return nil, nil, &r
@@ -110,7 +115,8 @@ func fingerprint(capabilities *mcp.Object) string {
 }
 
 // enter finds or makes the place of a key; first is true for who must fill it.
-func (p *pool) enter(key poolKey) (found *pooled, first bool) {
+// gone, if not nil, had to make room and must be ended.
+func (p *pool) enter(key poolKey) (found *pooled, gone *conversation, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.members == nil {
@@ -118,16 +124,18 @@ func (p *pool) enter(key poolKey) (found *pooled, first bool) {
 	}
 	if found = p.members[key]; found == nil {
 		if len(p.members) >= poolLimit || key.solo == "" && p.of(key.principal) >= poolOfEach {
-			if !p.evict(key.principal) {
-				return nil, false
+			evicted := p.evict(key.principal)
+			if evicted == nil {
+				return nil, nil, false
 			}
+			gone = evicted.c
 		}
 		found, first = &pooled{ready: make(chan struct{})}, true
 		p.members[key] = found
 	}
 	found.users++
 	found.used = time.Now()
-	return found, first
+	return found, gone, first
 }
 
 func (p *pool) of(who principal) int {
@@ -140,24 +148,22 @@ func (p *pool) of(who principal) int {
 	return n
 }
 
-// evict makes room by ending the conversation of a principal that was idle
-// longest.
-func (p *pool) evict(who principal) bool {
+// evict makes room: it takes out the conversation of a principal that was idle
+// longest, or of anyone when the pool is full. One with a parked call is not
+// idle: nobody's load may cost another's call.
+func (p *pool) evict(who principal) *pooled {
 	var oldest poolKey
 	var found *pooled
 	for key, m := range p.members {
-		if m.users == 0 && (key.principal == who || len(p.members) >= poolLimit) && (found == nil || m.used.Before(found.used)) {
+		mine := key.principal == who || len(p.members) >= poolLimit
+		if mine && m.users == 0 && m.c != nil && (found == nil || m.used.Before(found.used)) && !m.c.Session.Busy() {
 			oldest, found = key, m
 		}
 	}
-	if found == nil {
-		return false
+	if found != nil {
+		delete(p.members, oldest)
 	}
-	delete(p.members, oldest)
-	if found.c != nil {
-		go found.c.end("the conversation was not used for longest")
-	}
-	return true
+	return found
 }
 
 // leave notes that a request is over. A conversation that nobody uses ends
@@ -179,7 +185,11 @@ func (b *Bridge) leave(key poolKey, m *pooled) {
 	if key.solo != "" {
 		wait = 0
 	}
-	time.AfterFunc(wait, func() { b.reap(key, m, wait) })
+	if m.timer == nil {
+		m.timer = time.AfterFunc(wait, func() { b.reap(key, m, wait) })
+	} else {
+		m.timer.Reset(wait)
+	}
 }
 
 // keepsNone reports whether the upstream is known to keep no sessions.
@@ -204,7 +214,7 @@ func (b *Bridge) reap(key poolKey, m *pooled, idle time.Duration) {
 	p.mu.Unlock()
 	switch {
 	case busy:
-		time.AfterFunc(poolCheck, func() { b.reap(key, m, idle) })
+		m.timer.Reset(poolCheck)
 	case unused:
 		b.Observer.SessionClosed(m.c.pair)
 		m.c.end("the conversation was not used for too long")

@@ -100,6 +100,17 @@ func (s *Session) Busy() bool {
 	return len(s.calls) > 0 || s.standalone.carries()
 }
 
+// maxCalls bounds the calls under way of a client that needs no connection for
+// each.
+const maxCalls = 2000
+
+// Full reports that no more calls are taken.
+func (s *Session) Full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls) >= maxCalls
+}
+
 // InFlight reports whether a call with that id is under way.
 func (s *Session) InFlight(id mcp.ID) bool {
 	s.mu.Lock()
