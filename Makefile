@@ -2,7 +2,12 @@ GO          ?= go
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 SOURCES      = find . -name node_modules -prune -o -name '*.go' -print
 
-.PHONY: build test check lint bench fmt
+# How long each fuzz target runs, how many run at once, and which of them.
+FUZZTIME    ?= 60s
+FUZZJOBS    ?= 6
+FUZZ        ?= Fuzz
+
+.PHONY: build test check lint bench fuzz fmt dist
 
 build: ## the program, in bin/
 	$(GO) build -o bin/mcpbridge ./cmd/mcpbridge
@@ -16,11 +21,21 @@ lint: ## format, vet and staticcheck, of this module and of interop/
 	@unformatted="$$($(SOURCES) | xargs gofmt -l)"; \
 	if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
 	$(STATICCHECK) ./...
 	@if [ -f interop/go.mod ]; then set -e; cd interop; echo "interop:"; set -x; $(GO) vet ./...; $(STATICCHECK) ./...; fi
 
 bench: ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+# A target that fails prints what it found; the input is then below testdata/fuzz.
+fuzz: ## each fuzz target for FUZZTIME, FUZZJOBS of them at once
+	@$(SOURCES) | grep '_test\.go$$' | xargs grep -o '^func Fuzz[[:alnum:]_]*' | sed 's,/[^/]*:func , ,' | grep '$(FUZZ)' | sort | \
+	xargs -P $(FUZZJOBS) -n 2 sh -c 'if found=$$($(GO) test -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x -parallel 1 "$$0" 2>&1); \
+	then echo "ok   $$0 $$1: $$(echo "$$found" | grep execs | tail -n 1)"; else echo "FAIL $$0 $$1"; echo "$$found" | grep -v "^fuzz: elapsed"; exit 1; fi'
+
 fmt: ## format all Go files
 	$(SOURCES) | xargs gofmt -w
+
+dist: ## archives for all platforms and their checksums, in dist/
+	$(GO) run ./deploy/pack -go "$(GO)"

@@ -33,12 +33,12 @@ func table() map[string][]string {
 		"cmd/mcpbridge":   {anything},
 		"bridge":          {"mcp", "negotiate", "rewrite", "transports", zerolog},
 		"metrics":         {"mcp", "rewrite", prometheus},
-		"configs":         {"mcp", "rewrite", "github.com/goccy/go-yaml"},
+		"configs":         {"mcp", "negotiate", "rewrite", "github.com/goccy/go-yaml"},
 		"rewrite":         {"mcp"},
 		"negotiate":       {"mcp"},
 		"transports":      {"mcp", zerolog, "github.com/gorilla/websocket", "github.com/klauspost/compress", "github.com/rs/cors"},
 		"mcp":             {},
-		"internal/auth":   {"mcp", "github.com/golang-jwt/jwt"},
+		"internal/auth":   {"mcp", "github.com/go-jose/go-jose"},
 		"internal/oauth":  {"mcp"},
 		"internal/route":  {"mcp", "negotiate"},
 		"internal/ask":    {"mcp"},
@@ -47,6 +47,7 @@ func table() map[string][]string {
 		"internal/trace":  {"mcp", "go.opentelemetry.io"},
 		"internal/schema": {"mcp", "github.com/santhosh-tekuri/jsonschema"},
 		"internal/golden": {anything},
+		"deploy":          {},
 	}
 }
 

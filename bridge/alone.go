@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/negotiate"
@@ -23,13 +22,11 @@ type alone struct {
 	mu    sync.Mutex
 	gone  bool                          // the client left
 	under map[string]context.CancelFunc // by request id
+	most  int                           // of them
 }
 
-// maxAlone bounds the requests under way on one pipe.
-const maxAlone = 256
-
 func newAlone(b *Bridge, p *transports.Pipe) *alone {
-	a := &alone{who: b.principalOf(p.Header), under: map[string]context.CancelFunc{}}
+	a := &alone{who: b.principalOf(p.Header), under: map[string]context.CancelFunc{}, most: b.MaxCalls}
 	if p.Header.Get("Authorization") == "" {
 		a.who, a.mine = b.hash("pipe", rand.Text()), true
 	}
@@ -37,16 +34,16 @@ func newAlone(b *Bridge, p *transports.Pipe) *alone {
 	return a
 }
 
-// begin notes a request; ok is false when its id is in use or there are too
-// many.
-func (a *alone) begin(id mcp.ID) (ctx context.Context, ok bool) {
+// begin notes a request; ctx is nil when there are too many, or its id is in
+// use.
+func (a *alone) begin(id mcp.ID) (ctx context.Context, used bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, used := a.under[id.Key()]; used || len(a.under) >= maxAlone {
-		return nil, false
+	if _, used := a.under[id.Key()]; used || len(a.under) >= a.most {
+		return nil, used
 	}
 	ctx, a.under[id.Key()] = context.WithCancel(a.ctx)
-	return ctx, true
+	return ctx, false
 }
 
 // end forgets a request, and cancels it if it is still under way.
@@ -79,9 +76,12 @@ func (s *pipeSession) takeAlone(m *mcp.Message) transports.Reply {
 	if p := negotiate.CheckStateless(nil, m, b.served()); p != nil {
 		return b.refuse(p.Status, &p.Error, m.ID)
 	}
-	ctx, ok := s.alone.begin(m.ID)
-	if !ok {
-		return b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "a request with the id %s is under way, or too many are", m.ID), m.ID)
+	ctx, used := s.alone.begin(m.ID)
+	switch {
+	case used:
+		return b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "a request with the id %s is under way", m.ID), m.ID)
+	case ctx == nil:
+		return b.exceeds(http.StatusTooManyRequests, m.ID, mcp.LimitCalls, "the connection has %d calls under way, the limit %s; wait for answers", b.MaxCalls, mcp.LimitCalls)
 	}
 	go s.serveAlone(ctx, m)
 	return transports.Reply{Status: http.StatusAccepted}
@@ -92,25 +92,24 @@ func (s *pipeSession) serveAlone(ctx context.Context, m *mcp.Message) {
 	b, id := s.bridge, m.ID
 	defer s.alone.end(id)
 	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, JSON: true, Events: true, Transport: s.pipe.Transport}
-	c, release, refusal := b.member(ctx, x, m, s.alone.who, false)
-	if refusal != nil {
+	r := &standing{bridge: b, ctx: ctx, x: x, who: s.alone.who, turn: NewSharedTurn(s.pipe.Stream)}
+	if refusal := r.enter(m); refusal != nil {
 		if refusal.Message != nil && ctx.Err() == nil {
 			s.pipe.Stream.Push(refusal.Message)
 		}
 		return
 	}
-	defer release()
 	answered := make(chan struct{})
-	turn := NewSharedTurn(s.pipe.Stream)
-	turn.over = sync.OnceFunc(func() { close(answered) })
-	c.serveOne(m, turn, s.pipe.Header)
+	r.turn.over, r.turn.again = sync.OnceFunc(func() { close(answered) }), r.again
+	r.serve(m)
 	select {
 	case <-answered:
 	case <-ctx.Done():
 		if !s.alone.ends() {
-			c.do(c.Session.Abandon(turn, time.Now()))
+			r.abandon()
 		}
 	}
+	r.leave()
 }
 
 // ends reports that the conversation ends as a whole, which cancels all in it.

@@ -61,7 +61,7 @@ func (p *piper) want(message string) {
 }
 
 // On a pipe each message says by itself which revision it is of; both may be
-// spoken, and a discovery holds up no handshake (E.2).
+// spoken, and a discovery holds up no handshake (E.2, G-76).
 func TestPipeOfBothEras(t *testing.T) {
 	r := newRig(t, nil)
 	p := r.pipe()

@@ -24,6 +24,9 @@ func (s *Session) FromServer(m *mcp.Message, via mcp.CallKey, now time.Time) []E
 func (s *Session) Hear(m *mcp.Message, via mcp.CallKey, now time.Time) ([]Effect, *transports.Stream) {
 	s.enter(now)
 	known := !s.closed
+	if known && s.hasty { // there may be room again for what was held
+		s.flush()
+	}
 	if !m.IsAnswer() {
 		s.watch.Received(mcp.Server, m.Kind, m.Method)
 	}
@@ -31,6 +34,11 @@ func (s *Session) Hear(m *mcp.Message, via mcp.CallKey, now time.Time) ([]Effect
 	case !known:
 	case m.IsAnswer():
 		known = s.matchResult(m)
+	case m.Kind == mcp.Request && s.answersOnly:
+		// A stateless server must not ask, and must not be answered: it has no
+		// channel for answers (basic/transports "Sending Messages").
+		s.watch.Failed(mcp.Server, "unexpected_request")
+		known = false
 	case m.Kind == mcp.Request && m.Method == mcp.Ping:
 		// Each leg's liveness is its own: the bridge is the peer that is asked.
 		s.send(m.Answer(mcp.NewObject()))
@@ -68,6 +76,7 @@ func (s *Session) matchResult(m *mcp.Message) bool {
 // names of a client's call live on for as long as the call does.
 func (s *Session) closeUpstream(key mcp.CallKey, n int64) (method string) {
 	delete(s.upstream, key)
+	s.listenOver(mcp.Server, key)
 	if s.calls[key] == nil {
 		s.link.release([]int64{n})
 	}
@@ -106,6 +115,7 @@ func (s *Session) matchNotice(m *mcp.Message, via mcp.CallKey) bool {
 	default:
 		if _, key := s.link.Owner(m); key != 0 {
 			m.Call, m.Within = key, key
+			s.listenAcknowledged(mcp.Server, m)
 		}
 	}
 	return true

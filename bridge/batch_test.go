@@ -91,6 +91,7 @@ func TestReport30EveryElementCounts(t *testing.T) {
 		"received client request tools/call": 2, "sent server request tools/call": 2, "answered tools/call result": 2,
 		"worked tools/call": 2, "rewritten inject-text": 2, "batched client 2 true": 1,
 	} {
+		r.heard.await(t, fact, n)
 		if got := r.heard.count(fact); got != n {
 			t.Errorf("%s: %d", fact, got)
 		}

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/streamable"
 )
 
 // Bridge serves clients of one upstream: it is a transports.Host. All methods
@@ -21,17 +23,24 @@ type Bridge struct {
 
 	mu       sync.Mutex
 	sessions map[string]*conversation
+	seats    seats
+	pipes    int // clients on a pipe
 	closed   bool
 	work     sync.WaitGroup // conversations that have not ended
 
-	health health
-	eras   verdicts
-	pool   pool
-	alive  context.Context // ends with the bridge
-	die    context.CancelFunc
-	shared *share // nil unless all sessions share the upstream conversation
+	health     health
+	eras       verdicts
+	recoveries recoveries
+	pool       pool
+	visits     atomic.Int64    // exchanges that a Succession has not got back yet
+	alive      context.Context // ends with the bridge
+	die        context.CancelFunc
+	shared     *share // nil unless all sessions share the upstream conversation
 	// pushless says that the upstream refused a standalone stream lately.
 	pushless atomic.Bool
+	// unrelated says that what the upstream asks does not come with the call that
+	// it belongs to.
+	unrelated atomic.Bool
 }
 
 // conversation is a session at work: the core, its upstream and its timers.
@@ -48,7 +57,10 @@ type conversation struct {
 	stateless bool           // the server keeps no session
 	early     []*mcp.Message // what the server sent during the handshake
 	opening   *mcp.Message   // the initialize request as the client sent it
+	rule      *ClientRule    // nil: the client is served as the route says
+	replaces  *recoveryKey   // the session that is gone and that it stands for
 	headers   headers
+	seat      *seat // that it takes as a session; nil for one in the pool
 
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelFunc
@@ -71,8 +83,13 @@ type conversation struct {
 
 // New returns a bridge.
 func New(s Settings) *Bridge {
-	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}, sealer: newSealer()}
-	_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
+	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}, sealer: newSealer(s.Secrets)}
+	if len(s.Secrets) == 0 {
+		b.seats.of = map[principal]int{}
+		b.pool.limits = poolLimits{all: b.MaxPooled, ofOne: b.MaxPooledPerPrincipal, idle: b.PoolIdle, hit: b.limited}
+		_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
+	} // else principals mean the same to all who share the secrets, whichever of them is current
+	b.unrelated.Store(b.UpstreamTransport != streamable.Name && b.Era != negotiate.Stateless)
 	b.alive, b.die = context.WithCancel(context.Background())
 	if b.Shared {
 		b.shared = newShare(b, b.Dial())
@@ -98,6 +115,8 @@ func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
 		c.wire, c.link = b.Dial(), NewLink()
 	}
 	c.Session = NewSession(c.link, b.Observer, false)
+	c.Session.Bound(b.MaxCalls, b.MaxStreams)
+	c.Session.hasty = b.shared != nil
 	c.headers.keep(x.Header, b.Credentials)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
@@ -114,11 +133,11 @@ func (b *Bridge) enter() bool {
 	return true
 }
 
-// admit puts a conversation into the table; false when there is no room.
+// admit puts a conversation into the table; false when the bridge is closed.
 func (b *Bridge) admit(c *conversation) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || len(b.sessions) >= b.MaxSessions {
+	if b.closed {
 		return false
 	}
 	b.sessions[c.id] = c
@@ -133,6 +152,9 @@ func (b *Bridge) find(ctx context.Context, x *transports.Exchange) *conversation
 	b.mu.Lock()
 	c := b.sessions[x.Session]
 	b.mu.Unlock()
+	if c == nil {
+		c = b.recovered(x)
+	}
 	if c == nil || c.piped || !c.belongs(ctx, x.Header) {
 		return nil
 	}
@@ -152,6 +174,9 @@ func (b *Bridge) forget(c *conversation) bool {
 	_, present := b.sessions[c.id]
 	delete(b.sessions, c.id)
 	b.mu.Unlock()
+	if c.replaces != nil {
+		b.recoveries.forget(*c.replaces, c)
+	}
 	if present {
 		b.Observer.SessionClosed(c.pair)
 	}
@@ -214,6 +239,7 @@ func (c *conversation) end(why string) {
 		c.idle.Stop()
 	}
 	c.mu.Unlock()
+	c.bridge.stand(c)
 	effects := c.Session.Close(why)
 	go func() {
 		defer c.bridge.work.Done()
@@ -254,6 +280,7 @@ func (c *conversation) expireIdle() {
 		c.touch()
 		return
 	}
+	c.bridge.Observer.Limited(mcp.LimitSession)
 	c.bridge.remove(c, "the session was not used for too long")
 }
 
@@ -275,9 +302,18 @@ func (c *conversation) expire() { c.do(c.Session.Expire(time.Now())) }
 
 // facing is what the pipeline is built from.
 func (c *conversation) facing(client, server mcp.Peer) rewrite.Facing {
-	o := c.bridge.Options
-	if c.mute {
-		o.Fallback.Declare = false
+	o := c.options()
+	switch {
+	case c.mute:
+		o = o.WithFallback(func(f *mcp.Fallback) { f.Declare = false })
+	case c.bridge.SharedInteractive: // the shared server was told so for all
+		o = o.WithFallback(func(f *mcp.Fallback) { f.Declare = true })
 	}
-	return rewrite.Facing{Client: client, Server: server, Options: o, Routed: c.routed()}
+	one := c.bridge.Credentials != mcp.CredentialsForward || !transports.IsHeaded(c.wire)
+	return rewrite.Facing{Client: client, Server: server, Options: o, Routed: c.routed(), Headless: c.headless(), OneCredential: one}
+}
+
+// headless reports whether the client's messages come without headers.
+func (c *conversation) headless() bool {
+	return c.pair.ClientTransport != "" && c.pair.ClientTransport != streamable.Name
 }

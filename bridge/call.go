@@ -45,4 +45,11 @@ type Exchange struct {
 	heard  chan struct{} // closed when its answer is with the session
 	done   chan struct{} // closed when the exchange is over
 	own    time.Duration // spent on the request by the bridge itself
+
+	laned bool // it takes turns with others
+
+	// Of its goroutine alone: its place in the lane until it has its turn, and
+	// what must be told then who takes the server's questions.
+	ticket *ticket
+	asking func(hear func(*mcp.Message))
 }

@@ -22,6 +22,11 @@ func (s *Session) FromClient(m *mcp.Message, turn *Turn, now time.Time) (mcp.Cal
 	case s.closed:
 		known = false
 	case m.Kind == mcp.Request:
+		if why := s.crowded(m, turn); why != nil {
+			s.turnAway(m, turn, why)
+			known = false
+			break
+		}
 		s.openCall(m, turn)
 		if m.Method == mcp.Ping && !s.ready {
 			// The server may not be asked yet, but whether it is there is known.
@@ -42,6 +47,17 @@ func (s *Session) FromClient(m *mcp.Message, turn *Turn, now time.Time) (mcp.Cal
 		s.drop(m.Call)
 	}
 	return m.Call, s.leave()
+}
+
+// Opened tells the stages that the handshake is complete, where the server is
+// not told, as it has none. Nothing came in and nothing goes out that counts
+// as a message.
+func (s *Session) Opened(now time.Time) []Effect {
+	s.enter(now)
+	if !s.closed {
+		s.toServer(mcp.NewNotification(mcp.Initialized, nil))
+	}
+	return s.leave()
 }
 
 // Abandon tells that the client left a response stream, where its revision
@@ -69,6 +85,7 @@ func (s *Session) drop(key mcp.CallKey) {
 		return
 	}
 	delete(s.calls, key)
+	s.listenOver(mcp.Client, key)
 	s.link.release(c.names)
 	if c.turn != nil {
 		c.turn.settle()
@@ -85,6 +102,7 @@ func (s *Session) openCall(m *mcp.Message, turn *Turn) {
 		s.recent = turn
 	}
 	s.calls[m.Call] = c
+	s.listenAsked(mcp.Client, m)
 	s.flush()
 }
 
@@ -171,6 +189,15 @@ func (s *Session) apply(o rewrite.Outcome) {
 	}
 	for _, f := range o.FellBack {
 		s.watch.FellBack(f.Feature, f.Action)
+	}
+	for _, limit := range o.Limited {
+		s.watch.Limited(limit)
+	}
+	for _, n := range o.Rounds {
+		s.watch.Rounds(n)
+	}
+	for _, why := range o.Relearned {
+		s.watch.Relearned(why)
 	}
 	for _, a := range o.Actions {
 		s.act(a)

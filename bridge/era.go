@@ -40,10 +40,17 @@ func (c *conversation) era(ctx context.Context, wait time.Duration) verdict {
 			helper := &conversation{bridge: b, wire: b.Dial(), link: NewLink(), Session: NewSession(NewLink(), b.Observer, false)}
 			helper.headers.last = header
 			if v, ok := helper.probe(probing); ok {
-				b.eras.put(p, v)
+				by := ByProbe
+				if v.guess {
+					by = ByFallback
+				}
+				b.judge(p, v, by)
 			}
 			_ = helper.wire.Close(probing) // it holds no session
 		}()
+	}
+	if wait >= probeMax { // until it is over, and not just before
+		wait = probeMax + time.Second
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -66,7 +73,13 @@ func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
 		answer, err := c.discover(ctx, version, nil, mcp.NewObject())
 		var refusal *mcp.Refusal
 		silent := errors.Is(ctx.Err(), context.DeadlineExceeded) // as many are on what they do not know
-		if err != nil && !silent && !errors.As(err, &refusal) && !errors.Is(err, transports.ErrNoAnswer) {
+		switch {
+		case err == nil, silent, errors.As(err, &refusal), errors.Is(err, transports.ErrNoAnswer):
+		case errors.Is(err, transports.ErrBroken) && !c.routed():
+			// A process that ends at what comes before initialize expects that.
+			b.Observer.Probed(string(negotiate.Legacy))
+			return verdict{era: negotiate.Legacy, until: time.Now().Add(legacyTTL)}, true
+		default:
 			return v, false
 		}
 		f := negotiate.Discovered(answer, refusal, version, versions, b.Ladder.Handshakes().Versions())
@@ -81,7 +94,7 @@ func (c *conversation) probe(ctx context.Context) (v verdict, ok bool) {
 		case f.Era == negotiate.Legacy:
 			return verdict{era: f.Era, until: time.Now().Add(legacyTTL)}, true
 		case f.Try: // a handshake will tell, and this says only that it is worth it
-			return verdict{era: negotiate.Legacy, until: time.Now().Add(shortTTL)}, true
+			return verdict{era: negotiate.Legacy, guess: true, until: time.Now().Add(shortTTL)}, true
 		default:
 			return v, false
 		}
@@ -110,7 +123,12 @@ func (c *conversation) discover(ctx context.Context, version mcp.Version, info, 
 	c.wire.Agree(version, c.bridge.Ladder.Traits(version))
 	m := mcp.NewRequest(mcp.Discover, stamps(version, info, capabilities))
 	m.Header = c.headers.get()
-	answer, _, err := c.ask(ctx, m, true)
+	answer, _, status, err := c.inquire(ctx, m, true)
+	if err == nil && answer.Kind == mcp.Failure && (status/100 == 5 || status == http.StatusTooManyRequests) {
+		// It says how the server is, not what: the status counts, and codes that
+		// only a stateless server has.
+		return nil, &mcp.Refusal{Status: status, Body: answer.Bytes()}
+	}
 	return answer, err
 }
 
@@ -128,9 +146,8 @@ func (c *conversation) enter(ctx context.Context, client mcp.Peer) (server mcp.P
 	if len(c.bridge.statelessVersions()) == 0 {
 		return c.handshake(ctx, client)
 	}
-	if c.routed() { // on a pipe a probe could end a server that expects a handshake
-		v = c.era(ctx, probeWait)
-	}
+	// On a pipe a probe could end a server that expects a handshake.
+	v = c.askedEra(ctx, c.routed(), probeWait)
 	if v.noHandshake {
 		server, result, early, err = c.enterStateless(ctx, client, v.version)
 		if err == nil || !settles(err) {
@@ -168,7 +185,7 @@ func (c *conversation) enterEither(ctx context.Context, client mcp.Peer, v verdi
 	if modern != nil {
 		return server, nil, nil, unmet(err)
 	}
-	c.bridge.eras.put(c.owner.principal, verdict{era: negotiate.Stateless, version: version, noHandshake: settles(err)})
+	c.bridge.judge(c.owner.principal, verdict{era: negotiate.Stateless, version: version, noHandshake: settles(err)}, ByHandshake)
 	return server, result, early, nil
 }
 
@@ -181,7 +198,10 @@ func settles(err error) bool {
 	if errors.As(err, &refusal) {
 		return refusal.Status/100 == 4 && !asksToAuthenticate(refusal) && refusal.Status != http.StatusTooManyRequests
 	}
-	return errors.As(err, &own) || errors.As(err, &refused)
+	if errors.As(err, &refused) {
+		return refused.status/100 != 5 && refused.status != http.StatusTooManyRequests
+	}
+	return errors.As(err, &own)
 }
 
 func speaksStateless(err error) bool {
@@ -215,9 +235,14 @@ func (c *conversation) enterStateless(ctx context.Context, client mcp.Peer, vers
 		c.stateless = false
 		return server, nil, nil, err
 	}
-	if answer.Kind != mcp.Result {
+	if answer.Kind == mcp.Failure && answer.Code() == mcp.CodeMethodNotFound {
+		answer, err = c.undiscovered(ctx, client, version, answer)
+	} else if answer.Kind == mcp.Failure {
+		err = refusedWith("upstreamCode", answer.Code())
+	}
+	if err != nil {
 		c.stateless = false
-		return server, nil, nil, refusedWith("upstreamCode", answer.Code())
+		return server, nil, nil, err
 	}
 	if f := negotiate.Discovered(answer, nil, version, b.statelessVersions(), b.Ladder.Handshakes().Versions()); f.Era != negotiate.Stateless && !f.Try {
 		c.stateless = false

@@ -34,6 +34,7 @@ func (s *Session) exitServer(m *mcp.Message) {
 		}
 		m.ID = mcp.IntID(n)
 		setToken(m, m.ID)
+		s.listenAsked(mcp.Server, m)
 		s.send(m)
 	case m.IsAnswer():
 		s.exitReply(m)
@@ -108,6 +109,7 @@ func (s *Session) exitClient(m *mcp.Message) {
 			s.route(m)
 		}
 	default:
+		s.listenAcknowledged(mcp.Client, m)
 		if c := s.calls[m.Call]; c != nil {
 			s.restoreSubscription(m, c)
 		}
@@ -122,6 +124,7 @@ func (s *Session) exitAnswer(m *mcp.Message) {
 		return
 	}
 	delete(s.calls, m.Call)
+	s.listenOver(mcp.Client, m.Call)
 	s.link.release(c.names)
 	s.deliverAnswer(c, m)
 }
@@ -133,7 +136,12 @@ func (s *Session) deliverAnswer(c *Call, m *mcp.Message) {
 		return
 	}
 	s.pushed = c.turn.Stream
-	if c.turn.answer(m) {
+	if listed := s.calls[c.key] == c; s.overflows(c.turn, m) {
+		if !listed {
+			c.turn.settle()
+		}
+		s.watch.Failed(mcp.Client, "answer_undeliverable")
+	} else if c.turn.answer(m) {
 		s.watch.Sent(mcp.Client, m.Kind, m.Method)
 	} else {
 		s.watch.Failed(mcp.Client, "answer_undeliverable")
@@ -194,7 +202,9 @@ func (s *Session) park(m *mcp.Message) {
 	if c == nil || c.turn == nil {
 		return
 	}
-	s.deliverAnswer(c, m)
+	if s.deliverAnswer(c, m); s.calls[m.Call] != c {
+		return // the client did not take it
+	}
 	c.turn, c.parked = nil, s.now
 	s.watch.Parked()
 }

@@ -24,21 +24,37 @@ func (b *Bridge) explain(err error) *mcp.Error {
 	case errors.As(err, &worded):
 		return mcp.Errorf(mcp.CodeInternal, "%s", worded.Words())
 	case errors.As(err, &unreachable):
-		return mcp.Errorf(mcp.CodeInternal, "cannot reach the upstream server %s: check that it is running and that the bridge has the right address", b.Upstream)
+		return mcp.Errorf(mcp.CodeInternal, "cannot reach the upstream server %s%s: check that it is running and that the bridge has the right address", b.Upstream, b.inTime(err))
 	case errors.As(err, &refusal):
 		e := mcp.Errorf(mcp.CodeInternal, "the upstream server answered with HTTP status %d %s instead of a JSON-RPC message", refusal.Status, http.StatusText(refusal.Status))
 		e.Data = mcp.Raw(`{"status":` + strconv.Itoa(refusal.Status) + `}`)
 		return e
-	case errors.Is(err, errSilent):
-		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s", b.RequestTimeout)
 	case errors.Is(err, context.DeadlineExceeded): // only a handshake has a deadline
-		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s", b.HandshakeTimeout)
+		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s, the limit %s", b.HandshakeTimeout, mcp.LimitHandshake)
+	case isTooLarge(err):
+		return mcp.Errorf(mcp.CodeInternal, "the answer of the upstream server is larger than the limit %s of the bridge; ask for less, or raise it", mcp.LimitBody)
 	case errors.Is(err, transports.ErrSessionGone):
 		return mcp.Errorf(mcp.CodeInternal, "the upstream server lost the session, and the new one too")
 	case errors.Is(err, transports.ErrNoAnswer):
 		return mcp.Errorf(mcp.CodeInternal, "the upstream server closed the exchange without an answer")
 	}
 	return mcp.Errorf(mcp.CodeInternal, "the connection to the upstream server broke before it answered; whether it acted on the request is not known")
+}
+
+// inTime names the limit for a server that took too long to be reached.
+func (b *Bridge) inTime(err error) string {
+	if b.ConnectTimeout == 0 || limitOf(err) != mcp.LimitConnect {
+		return ""
+	}
+	return " within " + b.ConnectTimeout.String() + ", the limit " + mcp.LimitConnect
+}
+
+// explain words a silence by how long the conversation bears it.
+func (c *conversation) explain(err error) *mcp.Error {
+	if errors.Is(err, errSilent) {
+		return mcp.Errorf(mcp.CodeInternal, "the upstream server did not answer within %s, the limit %s", c.requestTimeout(), mcp.LimitRequest)
+	}
+	return c.bridge.explain(err)
 }
 
 // reasonOf names a failure for metrics.

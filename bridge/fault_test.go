@@ -185,7 +185,7 @@ func TestFaultSilence(t *testing.T) {
 	})
 	c := r.open(v4, `{}`)
 	got := c.post(toolCall(`"m"`, "mute", `1`))
-	if want := internalError(`"m"`, "the upstream server did not answer within 200ms", ""); got.status != http.StatusOK || got.body != want {
+	if want := internalError(`"m"`, "the upstream server did not answer within 200ms, the limit request_timeout", ""); got.status != http.StatusOK || got.body != want {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	within(t, "the end of the exchange with the server", gone)

@@ -19,15 +19,25 @@ func (b *Bridge) initialize(ctx context.Context, x *transports.Exchange, m *mcp.
 	if refusal != nil {
 		return *refusal
 	}
-	stream := transports.NewStream(b.StreamBytes)
+	stream := b.newStream()
 	stream.Finish(answer)
 	return transports.Reply{Status: http.StatusOK, Header: http.Header{mcp.HeaderSession: {c.id}}, Stream: stream}
 }
 
-// begin opens a conversation and returns what to answer the client, or the
-// refusal.
+// begin opens a conversation for an initialize and returns what to answer the
+// client, or the refusal.
 func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Message) (*conversation, *mcp.Message, *transports.Reply) {
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
+	c, answer, refusal := b.establish(ctx, x, m, nil)
+	if refusal == nil {
+		b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
+	}
+	return c, answer, refusal
+}
+
+// establish opens a conversation as an initialize asks; replaces is the session
+// that it takes the place of, if any.
+func (b *Bridge) establish(ctx context.Context, x *transports.Exchange, m *mcp.Message, replaces *recoveryKey) (*conversation, *mcp.Message, *transports.Reply) {
 	requested := mcp.Version(m.Body.Text("protocolVersion"))
 	handshakes := b.handshakes()
 	if len(handshakes) == 0 {
@@ -44,9 +54,15 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 	b.Observer.Negotiated(mcp.Client, requested, client.Version)
 	c := b.newConversation(x)
 	if c == nil {
-		return nil, nil, b.full(m)
+		return nil, nil, b.stopping(m)
+	}
+	if limit := b.sit(c, x.Header); limit != "" {
+		c.end("there is no room for the session")
+		return nil, nil, b.noSeat(m, limit)
 	}
 	c.opening, c.piped, c.events = m, x.Transport != streamable.Name, x.Events
+	c.replaces = replaces
+	c.serveAs(b.ruleOf(client))
 	c.pair.ClientTransport = x.Transport
 	ctx, cancel := context.WithTimeout(ctx, b.HandshakeTimeout)
 	defer cancel()
@@ -59,12 +75,11 @@ func (b *Bridge) begin(ctx context.Context, x *transports.Exchange, m *mcp.Messa
 	}
 	c.pair.ServerTransport = transports.NameOf(c.wire, b.UpstreamTransport)
 	if err != nil || !b.admit(c) {
-		c.end("the bridge takes no more sessions")
-		return nil, nil, b.full(m)
+		c.end("the bridge is shutting down")
+		return nil, nil, b.stopping(m)
 	}
 	b.Log.Info().Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
-		Str("server_version", string(c.pair.Server)).Msg("session opened")
-	b.Observer.Sent(mcp.Client, answer.Kind, answer.Method)
+		Str("server_version", string(c.pair.Server)).Bool("recovered", replaces != nil).Msg("session opened")
 	return c, answer, nil
 }
 
@@ -77,9 +92,9 @@ func (b *Bridge) turnAway(m *mcp.Message, requested mcp.Version) *transports.Rep
 	return &r
 }
 
-// full refuses an initialize for want of room.
-func (b *Bridge) full(m *mcp.Message) *transports.Reply {
-	r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge takes no more sessions now; try again later"), m.ID)
+// stopping refuses an initialize at the end.
+func (b *Bridge) stopping(m *mcp.Message) *transports.Reply {
+	r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge is shutting down"), m.ID)
 	return &r
 }
 
@@ -148,16 +163,19 @@ func promiseNothing(capabilities *mcp.Object) {
 // what the server sent besides its answer.
 func (c *conversation) handshake(ctx context.Context, client mcp.Peer) (server mcp.Peer, result *mcp.Message, early []*mcp.Message, err error) {
 	b := c.bridge
-	plan := negotiate.NewHandshake(client.Version, b.UpstreamVersions, b.Ladder.Handshakes().Versions())
+	plan := negotiate.NewHandshake(client.Version, c.upstreamVersions(), b.Ladder.Handshakes().Versions())
 	for offer := plan.First(); ; {
-		answer, others, err := c.offer(ctx, client, offer)
-		verdict, err := judge(plan, answer, err)
-		if verdict.Next != nil {
+		answer, others, status, err := c.offer(ctx, client, offer)
+		verdict, err := judge(plan, answer, status, err)
+		if verdict.Next != nil && !c.onlyStateless(answer) {
 			c.wire.Reset()
 			offer = *verdict.Next
 			continue
 		}
 		b.Observer.Negotiated(mcp.Server, offer.Version, verdict.Agreed)
+		if verdict.Next != nil {
+			return server, nil, nil, &serverError{answer, status}
+		}
 		if err != nil {
 			return server, nil, nil, err
 		}
@@ -169,14 +187,17 @@ func (c *conversation) handshake(ctx context.Context, client mcp.Peer) (server m
 }
 
 // serverError is an error with which the server itself answered.
-type serverError struct{ answer *mcp.Message }
+type serverError struct {
+	answer *mcp.Message
+	status int // of the HTTP response, 0 for none
+}
 
 func (e *serverError) Error() string {
 	return "the upstream refused: " + e.answer.Body.Text("message")
 }
 
 // judge lets the plan look at how an offer was taken.
-func judge(plan *negotiate.Handshake, answer *mcp.Message, err error) (negotiate.Verdict, error) {
+func judge(plan *negotiate.Handshake, answer *mcp.Message, status int, err error) (negotiate.Verdict, error) {
 	var refusal *mcp.Refusal
 	if errors.As(err, &refusal) {
 		return plan.Refused(refusal), err
@@ -189,13 +210,13 @@ func judge(plan *negotiate.Handshake, answer *mcp.Message, err error) (negotiate
 	case v.Fault != nil:
 		return v, v.Fault
 	case v.Agreed == "":
-		return v, &serverError{answer}
+		return v, &serverError{answer, status}
 	}
 	return v, nil
 }
 
 // offer sends one initialize, translated for the version that it offers.
-func (c *conversation) offer(ctx context.Context, client mcp.Peer, o negotiate.Offer) (answer *mcp.Message, others []*mcp.Message, err error) {
+func (c *conversation) offer(ctx context.Context, client mcp.Peer, o negotiate.Offer) (answer *mcp.Message, others []*mcp.Message, status int, err error) {
 	c.Session.Build(c.bridge.Ladder, c.facing(client, mcp.Peer{Version: o.Version}), c.bridge.Deps)
 	params := c.opening.Body.Clone()
 	if params == nil {
@@ -205,12 +226,19 @@ func (c *conversation) offer(ctx context.Context, client mcp.Peer, o negotiate.O
 	params.SetObject("capabilities", client.Capabilities.Clone())
 	m := c.Session.Translate(mcp.NewRequest(mcp.Initialize, params), mcp.Server, time.Now())
 	m.Header = c.headers.get()
-	return c.ask(ctx, m, o.WithHeader)
+	return c.inquire(ctx, m, o.WithHeader)
 }
 
 // ask sends a request of the bridge's own and returns its answer, and what
 // else the server sent along with it.
 func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool) (answer *mcp.Message, others []*mcp.Message, err error) {
+	answer, others, _, err = c.inquire(ctx, m, withVersion)
+	return answer, others, err
+}
+
+// inquire is ask for who must know the HTTP status of the answer, too; it is 0
+// where there is none.
+func (c *conversation) inquire(ctx context.Context, m *mcp.Message, withVersion bool) (answer *mcp.Message, others []*mcp.Message, status int, err error) {
 	n := c.link.open(nil, 0, m.Method)
 	c.link.release([]int64{n})
 	defer c.link.close(n)
@@ -218,12 +246,14 @@ func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool
 	setToken(m, m.ID)
 	c.bridge.Observer.Sent(mcp.Server, m.Kind, m.Method)
 	var early outbox
-	err = c.wire.Send(ctx, m, transports.Outgoing{WithVersion: withVersion, Receive: func(r *mcp.Message) {
+	err = c.wire.Send(ctx, m, transports.Outgoing{WithVersion: withVersion, Status: func(code int) { status = code }, Receive: func(r *mcp.Message) {
 		switch {
 		case r.IsAnswer() && r.ID.Equal(m.ID):
 			r.Method, answer = m.Method, r
 			c.bridge.Observer.Received(mcp.Server, r.Kind, r.Method)
 			c.bridge.health.answered(time.Now())
+		case r.Kind == mcp.Request && (c.stateless || m.Method == mcp.Discover): // what answers this has no requests of its own
+			c.bridge.Observer.Failed(mcp.Server, "unexpected_request")
 		case r.Kind == mcp.Request && r.Method == mcp.Ping: // the server may wait for this before it answers
 			pong := r.Answer(mcp.NewObject())
 			pong.Header = m.Header
@@ -234,16 +264,17 @@ func (c *conversation) ask(ctx context.Context, m *mcp.Message, withVersion bool
 	}})
 	switch {
 	case answer != nil:
-		return answer, early.take(true), nil
+		return answer, early.take(true), status, nil
 	case err == nil:
 		err = transports.ErrNoAnswer
 	}
-	return nil, nil, err
+	return nil, nil, status, err
 }
 
 // unopened answers a client for which no session could be opened.
 func (b *Bridge) unopened(m *mcp.Message, err error) transports.Reply {
 	b.Observer.Failed(mcp.Server, reasonOf(err))
+	b.reached(err)
 	b.Log.Warn().Err(err).Str("upstream", b.Upstream).Msg("no session could be opened")
 	var refused *serverError
 	if errors.As(err, &refused) {

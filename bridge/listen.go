@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func (c *conversation) keepListening(l *listener) {
 	defer c.work.Done()
 	defer l.replace()
 	defer l.settle(false)
-	pause, opened := reconnectMin, false
+	pause, opened, conflicts := reconnectMin, false, 0
 	for l.ctx.Err() == nil {
 		err := c.wire.Listen(l.ctx, transports.Outgoing{
 			Open: func() {
@@ -102,11 +103,40 @@ func (c *conversation) keepListening(l *listener) {
 		if err != nil {
 			c.bridge.Log.Debug().Err(err).Msg("the upstream's standalone stream ended")
 		}
+		if opened { // else it may be that there is none for anybody
+			conflicts = c.conflict(l.ctx, err, conflicts)
+		}
 		if !pauseFor(l.ctx, pause) {
 			return
 		}
 		pause = min(2*pause, reconnectMax)
 	}
+}
+
+// maxConflicts is how often a server may say that a session's standalone stream
+// is taken. It takes a stream that broke on the way for alive, and may do so for
+// ever.
+const maxConflicts = 3
+
+// conflict counts the refusals for a stream that is taken. Of too many in a row it
+// ends the session, once no call is under way there, and opens a new one. A server
+// that lets nobody end sessions is only asked again.
+func (c *conversation) conflict(ctx context.Context, err error, before int) int {
+	var refusal *mcp.Refusal
+	if !errors.As(err, &refusal) || refusal.Status != http.StatusConflict {
+		return 0
+	}
+	e, ok := c.wire.(transports.Ender)
+	if before+1 < maxConflicts || !ok || c.link.Busy() > 0 {
+		return before + 1
+	}
+	ending, cancel := context.WithTimeout(ctx, noticeTimeout)
+	defer cancel()
+	if err := e.End(ending); err != nil {
+		c.bridge.Log.Debug().Err(err).Msg("ending an upstream session whose standalone stream is taken")
+	}
+	c.recheck(ctx)
+	return 0
 }
 
 // relisten opens the standalone stream of a new upstream session.

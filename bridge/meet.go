@@ -18,7 +18,7 @@ func (c *conversation) meet(ctx context.Context, client mcp.Peer) (mcp.Peer, err
 	version := client.Version
 	v := verdict{era: b.Era}
 	if v.era == negotiate.Unknown {
-		v = c.era(ctx, probeMax)
+		v = c.askedEra(ctx, true, probeMax)
 	}
 	if v.era != negotiate.Stateless {
 		server, _, early, err := c.handshake(ctx, client)
@@ -30,10 +30,14 @@ func (c *conversation) meet(ctx context.Context, client mcp.Peer) (mcp.Peer, err
 			return server, unmet(err)
 		}
 		b.eras.drop(c.owner.principal) // it was wrong, or is by now
-		if v = c.era(ctx, probeMax); v.era != negotiate.Stateless {
+		if v = c.askedAgain(ctx); v.era != negotiate.Stateless && !v.guess {
 			return server, unmet(err)
 		}
-		c.wire.Reset()
+		if v.guess { // it has no discovery, or hides it, and no handshake either
+			v = verdict{era: negotiate.Stateless, version: version, noHandshake: true}
+			b.judge(c.owner.principal, v, ByHandshake)
+		}
+		c.startOver(ctx)
 	}
 	if v.version != "" {
 		version = v.version
@@ -41,6 +45,18 @@ func (c *conversation) meet(ctx context.Context, client mcp.Peer) (mcp.Peer, err
 	c.stateless = true
 	c.wire.Agree(version, b.Ladder.Traits(version))
 	return mcp.Peer{Version: version, Info: mcp.NewObject(), Capabilities: mcp.NewObject()}, nil
+}
+
+// startOver forgets what was said to the server: nothing, not even that it
+// refused a handshake, may stand before the requests of a stateless revision.
+// What opened as one conversation on a pipe does not go on as another.
+func (c *conversation) startOver(ctx context.Context) {
+	if c.routed() || c.bridge.shared != nil {
+		c.wire.Reset()
+		return
+	}
+	_ = c.wire.Close(ctx) // it holds no session
+	c.wire = c.bridge.Dial()
 }
 
 // unmet keeps codes from a stateless client that its revision reserves: in a
@@ -66,18 +82,16 @@ func refusedWith(member string, code int) *mcp.Error {
 
 // doubt gives up what is believed of the upstream when it answers a request
 // that stands for itself as servers do that know no such thing: the next
-// request asks anew what it is.
-func (c *conversation) doubt(r *mcp.Refusal) {
+// request asks anew what it is. It reports whether the conversation is out of
+// the pool now, and must be ended.
+func (c *conversation) doubt(r *mcp.Refusal) bool {
 	b := c.bridge
 	contradicts := r.Status == http.StatusBadRequest || r.Status == http.StatusNotFound || r.Status == http.StatusMethodNotAllowed
 	if !c.stateless || b.Era != negotiate.Unknown || !contradicts {
-		return
+		return false
 	}
 	b.eras.drop(c.owner.principal)
-	if b.withdraw(c) {
-		context.AfterFunc(b.alive, func() { c.end("the bridge is shutting down") })
-		c.endWhenIdle()
-	}
+	return b.withdraw(c)
 }
 
 // endWhenIdle ends a conversation that nobody finds any more, once the calls

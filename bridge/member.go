@@ -30,6 +30,12 @@ func (t *member) Send(ctx context.Context, m *mcp.Message, o transports.Outgoing
 		return t.enter(ctx, m, o)
 	case mcp.Initialized:
 		return nil
+	case mcp.RootsChanged: // the server, which cannot tell whose, would ask somebody else
+		return nil
+	case mcp.Cancelled:
+		if t.withdraws(m) {
+			return nil
+		}
 	case mcp.ResourcesSubscribe:
 		if m.Kind == mcp.Request && t.hold(m.Body.Text("uri")) {
 			return answered(m, o)
@@ -47,8 +53,26 @@ func (t *member) Send(ctx context.Context, m *mcp.Message, o transports.Outgoing
 	return t.pass(ctx, m, o)
 }
 
+// queue gives a request its place among those that take turns; nil for one
+// that takes none.
+func (t *member) queue(m *mcp.Message) *ticket {
+	if t.share.lane == nil || !inLane(m) {
+		return nil
+	}
+	return t.share.lane.join(t, m)
+}
+
+// withdraws reports the cancellation of a request that waits for its turn, and
+// takes it out.
+func (t *member) withdraws(m *mcp.Message) bool {
+	return t.share.lane != nil && m.Method == mcp.Cancelled && t.share.lane.withdraw(m)
+}
+
 // pass sends a message to the server.
 func (t *member) pass(ctx context.Context, m *mcp.Message, o transports.Outgoing) error {
+	if m.IsAnswer() && t.share.lane != nil && !t.share.lane.replied(t, m.ID) {
+		return nil // it was answered, or the server wants no answer any more
+	}
 	err := t.share.wire.Send(ctx, m, o)
 	if errors.Is(err, transports.ErrSessionGone) || errors.Is(err, transports.ErrBroken) {
 		t.share.lost()

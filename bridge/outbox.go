@@ -44,15 +44,23 @@ func (o *outbox) add(m *mcp.Message, now time.Time) bool {
 
 // replaces reports whether older news already says that something changed.
 func (o *outbox) replaces(m *mcp.Message) bool {
-	switch m.Method {
-	case mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged, mcp.ResourceUpdated:
-	default:
+	if !isNews(m.Method) {
 		return false
 	}
 	for _, h := range o.items {
 		if h.m.Method == m.Method && h.m.Body.Text("uri") == m.Body.Text("uri") {
 			return true
 		}
+	}
+	return false
+}
+
+// isNews reports a notification that says that something has changed, and not
+// how: the next one makes up for it.
+func isNews(method string) bool {
+	switch method {
+	case mcp.ToolsChanged, mcp.PromptsChanged, mcp.ResourcesChanged, mcp.ResourceUpdated:
+		return true
 	}
 	return false
 }

@@ -148,7 +148,7 @@ func (p *party) hear(c *simCall, m *mcp.Message) {
 	c.turn = nil
 	switch {
 	case m.Kind == mcp.Result && m.Body.Text("resultType") == "input_required":
-		if m.Body.Object("inputRequests").Len() == 0 {
+		if m.Body.Object("inputRequests").Len() == 0 { // G-44
 			p.w.fault("%s: a round without a question", c.tag)
 		}
 		c.round = m.Body

@@ -32,6 +32,9 @@ type pipeSession struct {
 // Attach implements transports.PipeHost.
 func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession {
 	p.Stream.Begin() // no HTTP answer can take its place
+	b.mu.Lock()
+	b.pipes++
+	b.mu.Unlock()
 	return &pipeSession{bridge: b, pipe: p, turn: NewSharedTurn(p.Stream), alone: newAlone(b, p)}
 }
 
@@ -40,7 +43,7 @@ func (s *pipeSession) Take(ctx context.Context, f *mcp.Frame, fault *mcp.Fault) 
 	s.taking.Lock()
 	defer s.taking.Unlock()
 	if fault != nil {
-		return s.bridge.refuse(http.StatusBadRequest, &fault.Error, fault.ID)
+		return s.bridge.faulty(fault)
 	}
 	c := s.conversation()
 	in := negotiate.Inbound(f, s.bridge.rules(c))
@@ -48,7 +51,7 @@ func (s *pipeSession) Take(ctx context.Context, f *mcp.Frame, fault *mcp.Fault) 
 		s.bridge.Observer.Batched(mcp.Client, len(f.Items), in.Refusal == nil)
 	}
 	if in.Refusal != nil {
-		return s.bridge.refuse(http.StatusBadRequest, &in.Refusal.Error, in.Refusal.ID)
+		return s.bridge.faulty(in.Refusal)
 	}
 	for _, e := range in.Errors {
 		s.pipe.Stream.Push(e)
@@ -126,9 +129,6 @@ func (s *pipeSession) serve(c *conversation, m *mcp.Message) transports.Reply {
 	if m.Kind == mcp.Request && c.Session.InFlight(m.ID) {
 		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidRequest, "a request with the id %s is under way", m.ID), m.ID)
 	}
-	if m.Kind == mcp.Request && c.Session.Full() {
-		return s.bridge.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInternal, "too many requests are under way on this connection"), m.ID)
-	}
 	c.touch()
 	m.Header = c.headers.get()
 	c.take(m, s.turn, false)
@@ -157,9 +157,15 @@ func (b *Bridge) Owns(ctx context.Context, session transports.PipeSession, opene
 // Close implements transports.PipeSession.
 func (s *pipeSession) Close() {
 	s.mu.Lock()
-	c := s.c
+	c, again := s.c, s.closed
 	s.closed = true
 	s.mu.Unlock()
+	if again {
+		return
+	}
+	s.bridge.mu.Lock()
+	s.bridge.pipes--
+	s.bridge.mu.Unlock()
 	s.pipe.Stream.Abandon()
 	s.alone.close(s.bridge)
 	if c != nil {

@@ -18,6 +18,16 @@ import (
 type pool struct {
 	mu      sync.Mutex
 	members map[poolKey]*pooled
+	freed   chan struct{} // closed when somebody leaves; nil while nobody waits
+	retired bool          // conversations do not wait for another request
+	limits  poolLimits
+}
+
+// poolLimits bound the pool.
+type poolLimits struct {
+	all, ofOne int           // conversations, those of one principal
+	idle       time.Duration // of one that nobody uses
+	hit        func(limit string)
 }
 
 // poolKey tells apart what may not share a conversation.
@@ -27,23 +37,24 @@ type poolKey struct {
 	capabilities string // canonical
 	client       string // name and version: for order, not for security
 	solo         string // set for a conversation that serves one request
+	rule         int    // for its client
+	spare        int    // counts conversations of the same kind
 }
 
 type pooled struct {
+	key     poolKey       // under which it is found now
 	ready   chan struct{} // closed when c or the failure is set
 	c       *conversation
 	failure *transports.Reply
 	users   int
+	asking  int  // of the users, requests within which the server may ask
+	many    bool // clients use it, who are not one principal
 	used    time.Time
 	timer   *time.Timer // one, however often it is used
 }
 
-const (
-	poolIdle   = 10 * time.Minute
-	poolCheck  = time.Minute // how often a busy one is looked at
-	poolLimit  = 1000        // conversations
-	poolOfEach = 8           // of one principal
-)
+// poolCheck is how often a conversation that is busy is looked at.
+const poolCheck = time.Minute
 
 // member returns the conversation for a stateless request of a principal, and
 // what to call when the request is over. Clients without credentials are not
@@ -51,45 +62,62 @@ const (
 // in one conversation.
 func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message, who principal, anonymous bool) (*conversation, func(), *transports.Reply) {
 	client := statelessPeer(m)
-	if key, p := b.resumed(who, m); p != nil {
-		return p.c, func() { b.leave(key, p) }, nil
+	if p := b.resumed(ctx, x, who, m); p != nil {
+		return p.c, func() { b.leave(p) }, nil
 	}
 	key := poolKey{
 		principal: who, version: client.Version,
-		capabilities: fingerprint(client.Capabilities), client: claim(client),
+		capabilities: fingerprint(client.Capabilities), client: claim(client), rule: b.ruleOf(client),
 	}
 	if anonymous && !b.keepsNone(ctx, x) {
 		key.solo = rand.Text()
 	}
-	p, gone, first := b.pool.enter(key)
+	asking := b.oneAtATime(client, m, key)
+	p, gone, first, busy := b.pool.place(ctx, key, asking)
 	if gone != nil {
 		b.Observer.SessionClosed(gone.pair)
 		gone.end("the conversation was not used for longest")
 	}
+	if busy {
+		return nil, nil, busyWithQuestions(m)
+	}
 	if p == nil {
-		r := b.refuse(http.StatusServiceUnavailable, mcp.Errorf(mcp.CodeInternal, "the bridge holds too many conversations; try again later"), m.ID)
+		r := b.noConversation(m, key)
 		return nil, nil, &r
+	}
+	leave := func() { b.leave(p) }
+	if asking {
+		leave = func() { b.leaveAsking(p) }
 	}
 	if first {
+		p.many = anonymous && key.solo == ""
 		b.fill(ctx, p, x, m, client, who)
 	}
+	if refusal := p.await(ctx, m); refusal != nil {
+		leave()
+		return nil, nil, refusal
+	}
+	return p.c, leave, nil
+}
+
+// await returns when the conversation is open; or why there is none, as the
+// answer to a request.
+func (m *pooled) await(ctx context.Context, request *mcp.Message) *transports.Reply {
 	select {
-	case <-p.ready:
+	case <-m.ready:
 	case <-ctx.Done():
-		b.leave(key, p)
-		return nil, nil, &transports.Reply{Status: http.StatusServiceUnavailable}
+		return &transports.Reply{Status: http.StatusServiceUnavailable}
 	}
-	if p.failure != nil {
-		b.leave(key, p)
-		r := *p.failure
-		if r.Message != nil {
-			again := *r.Message
-			again.ID = m.ID
-			r.Message = &again
-		}
-		return nil, nil, &r
+	if m.failure == nil {
+		return nil
 	}
-	return p.c, func() { b.leave(key, p) }, nil
+	r := *m.failure
+	if r.Message != nil {
+		again := *r.Message
+		again.ID = request.ID
+		r.Message = &again
+	}
+	return &r
 }
 
 // statelessPeer is the client as a request of it says.
@@ -119,23 +147,40 @@ func fingerprint(capabilities *mcp.Object) string {
 func (p *pool) enter(key poolKey) (found *pooled, gone *conversation, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.enterLocked(key)
+}
+
+func (p *pool) enterLocked(key poolKey) (found *pooled, gone *conversation, first bool) {
 	if p.members == nil {
 		p.members = map[poolKey]*pooled{}
 	}
 	if found = p.members[key]; found == nil {
-		if len(p.members) >= poolLimit || key.solo == "" && p.of(key.principal) >= poolOfEach {
+		if limit := p.over(key); limit != "" {
 			evicted := p.evict(key.principal)
 			if evicted == nil {
 				return nil, nil, false
 			}
+			p.limits.hit(limit)
 			gone = evicted.c
 		}
-		found, first = &pooled{ready: make(chan struct{})}, true
+		found, first = &pooled{key: key, ready: make(chan struct{})}, true
 		p.members[key] = found
 	}
 	found.users++
 	found.used = time.Now()
 	return found, gone, first
+}
+
+// over returns the limit that stands against one more conversation, "" for
+// none. It is called under the lock.
+func (p *pool) over(key poolKey) string {
+	switch {
+	case len(p.members) >= p.limits.all:
+		return mcp.LimitPooled
+	case key.solo == "" && p.of(key.principal) >= p.limits.ofOne:
+		return mcp.LimitPooledOfOne
+	}
+	return ""
 }
 
 func (p *pool) of(who principal) int {
@@ -155,7 +200,7 @@ func (p *pool) evict(who principal) *pooled {
 	var oldest poolKey
 	var found *pooled
 	for key, m := range p.members {
-		mine := key.principal == who || len(p.members) >= poolLimit
+		mine := key.principal == who || len(p.members) >= p.limits.all
 		if mine && m.users == 0 && m.c != nil && (found == nil || m.used.Before(found.used)) && !m.c.Session.Busy() {
 			oldest, found = key, m
 		}
@@ -168,12 +213,14 @@ func (p *pool) evict(who principal) *pooled {
 
 // leave notes that a request is over. A conversation that nobody uses ends
 // after a while, and one that failed or served a single client at once.
-func (b *Bridge) leave(key poolKey, m *pooled) {
+func (b *Bridge) leave(m *pooled) {
 	p := &b.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	key := m.key
 	m.users--
 	m.used = time.Now()
+	p.free()
 	if m.users > 0 || p.members[key] != m {
 		return
 	}
@@ -181,15 +228,26 @@ func (b *Bridge) leave(key poolKey, m *pooled) {
 		delete(p.members, key)
 		return
 	}
-	wait := poolIdle
-	if key.solo != "" {
-		wait = 0
-	}
+	b.reapSoon(m)
+}
+
+// reapSoon ends a conversation if nobody uses it for a while. It is called
+// under the pool's lock.
+func (b *Bridge) reapSoon(m *pooled) {
+	wait := b.pool.idleTime(m.key)
 	if m.timer == nil {
-		m.timer = time.AfterFunc(wait, func() { b.reap(key, m, wait) })
+		m.timer = time.AfterFunc(wait, func() { b.reap(m) })
 	} else {
 		m.timer.Reset(wait)
 	}
+}
+
+// idleTime is how long a conversation waits for its next request.
+func (p *pool) idleTime(key poolKey) time.Duration {
+	if key.solo != "" || p.retired {
+		return 0
+	}
+	return p.limits.idle
 }
 
 // keepsNone reports whether the upstream is known to keep no sessions.
@@ -203,10 +261,12 @@ func (b *Bridge) keepsNone(ctx context.Context, x *transports.Exchange) bool {
 
 // reap ends a conversation that was not used since. One that still holds a
 // call, or on which a client listens, is looked at again later.
-func (b *Bridge) reap(key poolKey, m *pooled, idle time.Duration) {
+func (b *Bridge) reap(m *pooled) {
 	p := &b.pool
 	p.mu.Lock()
-	unused := p.members[key] == m && m.users == 0 && time.Since(m.used) >= idle
+	key := m.key
+	wait := p.idleTime(key)
+	unused := p.members[key] == m && m.users == 0 && time.Since(m.used) >= wait
 	busy := unused && m.c.Session.Busy()
 	if unused && !busy {
 		delete(p.members, key)
@@ -216,6 +276,9 @@ func (b *Bridge) reap(key poolKey, m *pooled, idle time.Duration) {
 	case busy:
 		m.timer.Reset(poolCheck)
 	case unused:
+		if wait > 0 {
+			b.Observer.Limited(mcp.LimitPoolIdle)
+		}
 		b.Observer.SessionClosed(m.c.pair)
 		m.c.end("the conversation was not used for too long")
 	}
@@ -230,7 +293,11 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 		p.failure = &r
 		return
 	}
+	if p.many {
+		c.Session.Bound(0, 0)
+	}
 	c.events = true
+	c.serveAs(p.key.rule)
 	c.opening = mcp.NewRequest(mcp.Initialize, mcp.MustObject(`{"protocolVersion":"","capabilities":{}}`))
 	c.opening.Body.SetObject("clientInfo", client.Info.Clone())
 	c.pair.ClientTransport = x.Transport
@@ -253,6 +320,7 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 	c.pair.Client, c.pair.Server = client.Version, server.Version
 	c.pair.ClientName, _ = client.Name()
 	c.pair.ServerName, _ = server.Name()
+	b.unrelated.Store(!c.routed() && !c.stateless)
 	b.pool.mu.Lock()
 	p.c = c
 	b.pool.mu.Unlock()
@@ -261,44 +329,4 @@ func (b *Bridge) fill(ctx context.Context, p *pooled, x *transports.Exchange, m 
 		c.receive(m, 0)
 	}
 	c.early = nil
-}
-
-// withdraw takes a conversation out of the pool; false when it is not in it.
-func (b *Bridge) withdraw(c *conversation) bool {
-	b.pool.mu.Lock()
-	defer b.pool.mu.Unlock()
-	for key, m := range b.pool.members {
-		if m.c == c {
-			delete(b.pool.members, key)
-			b.Observer.SessionClosed(c.pair)
-			return true
-		}
-	}
-	return false
-}
-
-// disband ends the conversations of a principal that is gone.
-func (b *Bridge) disband(who principal) {
-	b.pool.mu.Lock()
-	defer b.pool.mu.Unlock()
-	for key, m := range b.pool.members {
-		if key.principal == who && m.c != nil {
-			delete(b.pool.members, key)
-			b.Observer.SessionClosed(m.c.pair)
-			go m.c.end("the client left")
-		}
-	}
-}
-
-// closePool ends all conversations of stateless clients.
-func (b *Bridge) closePool() {
-	b.pool.mu.Lock()
-	defer b.pool.mu.Unlock()
-	for key, m := range b.pool.members {
-		delete(b.pool.members, key)
-		if m.c != nil {
-			b.Observer.SessionClosed(m.c.pair)
-			m.c.end("the bridge is shutting down")
-		}
-	}
 }

@@ -20,6 +20,9 @@ func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Re
 	if r := b.modern(ctx, x); r != nil {
 		return *r
 	}
+	if r := b.replace(ctx, x); r != nil {
+		return *r
+	}
 	c, reply := b.sessionOf(ctx, x)
 	if reply != nil {
 		return *reply
@@ -29,7 +32,7 @@ func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Re
 		b.Observer.Batched(mcp.Client, len(x.Frame.Items), in.Refusal == nil)
 	}
 	if in.Refusal != nil {
-		return b.refuse(http.StatusBadRequest, &in.Refusal.Error, in.Refusal.ID)
+		return b.faulty(in.Refusal)
 	}
 	if !x.Frame.Batch {
 		if reply := b.outside(ctx, x, c, in.Messages[0]); reply != nil {
@@ -39,7 +42,11 @@ func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Re
 		return b.noSession(mcp.ID{})
 	}
 	c.touch()
-	return c.serve(x, in)
+	r := c.serve(x, in)
+	if x.Session != c.id { // it came to a session that took the place of its own
+		r.Header = http.Header{mcp.HeaderSession: {c.id}}
+	}
+	return r
 }
 
 // sessionOf finds the session that an exchange names. It returns neither when
@@ -75,7 +82,7 @@ func firstID(f *mcp.Frame) mcp.ID {
 func (b *Bridge) rules(c *conversation) negotiate.Rules {
 	r := negotiate.Rules{MaxBatch: b.MaxBatch}
 	if c != nil {
-		r.Strict = b.Options.Strict
+		r.Strict = c.options().Strict
 		r.Batches = b.Ladder.Traits(c.pair.Client).Batches
 	}
 	return r
@@ -120,7 +127,7 @@ func (b *Bridge) refuse(status int, err *mcp.Error, id mcp.ID) transports.Reply 
 
 // Malformed implements transports.Host.
 func (b *Bridge) Malformed(_ context.Context, _ *transports.Exchange, f *mcp.Fault) transports.Reply {
-	return b.refuse(http.StatusBadRequest, &f.Error, f.ID)
+	return b.faulty(f)
 }
 
 // Listen implements transports.Host.
@@ -135,7 +142,12 @@ func (b *Bridge) Listen(ctx context.Context, x *transports.Exchange) transports.
 		return r
 	}
 	c.touch()
-	s := transports.NewStream(b.StreamBytes)
+	if why := c.Session.mayListen(); why != nil {
+		r := b.refuse(http.StatusTooManyRequests, why, mcp.ID{})
+		r.Header = http.Header{"Retry-After": {transports.RetryAfter}}
+		return r
+	}
+	s := b.newStream()
 	c.do(c.Session.Listen(NewTurn(s, true), time.Now()))
 	r := transports.Reply{Status: http.StatusOK, Stream: s, Standalone: true}
 	c.mayComeBack(&r)
@@ -173,6 +185,9 @@ func (b *Bridge) End(ctx context.Context, x *transports.Exchange) transports.Rep
 	}
 	if c == nil {
 		return b.noSession(mcp.ID{})
+	}
+	if b.RecoverSessions {
+		b.recoveries.end(c.ids()...)
 	}
 	b.remove(c, "the client ended the session")
 	return transports.Reply{Status: http.StatusNoContent}

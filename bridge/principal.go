@@ -95,12 +95,17 @@ func (c *conversation) belongs(ctx context.Context, h http.Header) bool {
 	return true
 }
 
-// accepts asks the upstream whether it takes these credentials.
+// accepts asks the upstream whether it takes these credentials, by what changes
+// nothing there.
 func (c *conversation) accepts(ctx context.Context, h http.Header) bool {
 	ctx, cancel := context.WithTimeout(ctx, noticeTimeout)
 	defer cancel()
-	ping := mcp.NewRequest(mcp.Ping, nil)
-	ping.Header = endToEnd(h, c.bridge.Credentials)
-	_, _, err := c.ask(ctx, ping, false)
+	question := mcp.NewRequest(mcp.Ping, nil)
+	if c.stateless { // which has no ping
+		client, server := c.Session.Peers()
+		question = mcp.NewRequest(mcp.Discover, stamps(server.Version, client.Info, mcp.NewObject()))
+	}
+	question.Header = endToEnd(h, c.bridge.Credentials)
+	_, _, err := c.ask(ctx, question, false)
 	return err == nil
 }

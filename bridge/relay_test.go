@@ -11,7 +11,7 @@ import (
 // odd is JSON that any reading and writing would change.
 const odd = `{"a":1.10,"b":1e400,"c":"\u00e9\/","d":[ ],"e":-0,"io.modelcontextprotocol/future":{"x":9007199254740993}}`
 
-// Between two peers of the stateless revision only ids change (G-57).
+// Between two peers of the stateless revision only ids change, and headers pass as they are (G-57, G-58).
 func TestRelayIsOpaque(t *testing.T) {
 	for name, era := range map[string]func(*rigging){"known": known, "found out": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestRelayIsOpaque(t *testing.T) {
 }
 
 // The HTTP status of an error goes with its code; what a tool says of itself
-// is an answer like others (G-59, F-2).
+// is an answer like others (G-59, G-60, F-2).
 func TestRelayedErrors(t *testing.T) {
 	for name, x := range map[string]struct {
 		status int
@@ -166,7 +166,7 @@ func TestRelayedDisconnect(t *testing.T) {
 }
 
 // A listen is passed on with the client's id, and ends where either side ends
-// it (D.7).
+// it (D.7, report 153).
 func TestRelayedListen(t *testing.T) {
 	r := newModernRig(t, known)
 	came := listens(r.up)

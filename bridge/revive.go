@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/rewrite"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -55,9 +57,16 @@ func (c *conversation) reopen() error {
 	ctx, cancel := context.WithTimeout(c.ctx, c.bridge.HandshakeTimeout)
 	defer cancel()
 	client, server := c.Session.Peers()
+	if c.stateless {
+		return c.reach(ctx, client, server)
+	}
 	fresh, early, err := c.again(ctx, client)
 	if err != nil {
 		c.wire.Reset() // nothing may go out on what has no handshake
+		if c.bridge.Era == negotiate.Unknown && speaksStateless(err) {
+			c.bridge.eras.drop(c.owner.principal)
+			return &stateLost{what: lostEra}
+		}
 		return err
 	}
 	if what := difference(server, fresh); what != "" {
@@ -69,6 +78,21 @@ func (c *conversation) reopen() error {
 		c.receive(m, 0)
 	}
 	return c.restore(ctx)
+}
+
+// reach opens the way to a stateless server again, which has nothing to set up:
+// it only shows that it is still one. What is under way there is asked again by
+// whoever asked.
+func (c *conversation) reach(ctx context.Context, client, server mcp.Peer) error {
+	answer, err := c.discover(ctx, server.Version, client.Info, rewrite.StampedCapabilities(c.facing(client, server)))
+	if err != nil {
+		return err
+	}
+	if speaks := answer.Kind == mcp.Result || answer.Code() == mcp.CodeMethodNotFound; !speaks {
+		c.bridge.eras.drop(c.owner.principal)
+		return &stateLost{what: lostEra}
+	}
+	return nil
 }
 
 // recheck asks a server that refuses a stream it had before whether it still
@@ -112,7 +136,7 @@ func (c *conversation) lose() {
 // keeps its pipeline: a handshake builds others only to translate itself.
 func (c *conversation) again(ctx context.Context, client mcp.Peer) (mcp.Peer, []*mcp.Message, error) {
 	side := &conversation{
-		bridge: c.bridge, wire: c.wire, link: c.link, opening: c.opening,
+		bridge: c.bridge, wire: c.wire, link: c.link, opening: c.opening, rule: c.rule,
 		Session: NewSession(c.link, c.bridge.Observer, false),
 	}
 	side.headers.last = c.headers.get()

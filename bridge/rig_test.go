@@ -84,7 +84,7 @@ func newRigBefore(t testing.TB, up *server, address string, change func(*rigging
 }
 
 // endpoint puts a bridge on a loopback port.
-func endpoint(t testing.TB, b *bridge.Bridge, config streamable.ServerConfig) *httptest.Server {
+func endpoint(t testing.TB, b transports.Host, config streamable.ServerConfig) *httptest.Server {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	guard, err := transports.NewGuard(web.Listener.Addr().String(), nil, nil)

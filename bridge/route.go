@@ -62,6 +62,9 @@ func (s *Session) streamFor(m *mcp.Message) *Turn {
 }
 
 func (s *Session) push(t *Turn, m *mcp.Message) {
+	if s.overflows(t, m) {
+		return
+	}
 	if q := s.asked[m.Call]; q != nil && m.Kind == mcp.Request {
 		q.turn = t
 	}

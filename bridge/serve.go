@@ -13,7 +13,7 @@ import (
 // the stream of their answers.
 func (c *conversation) serve(x *transports.Exchange, in negotiate.Intake) transports.Reply {
 	header := c.headers.keep(x.Header, c.bridge.Credentials)
-	stream := transports.NewStream(c.bridge.StreamBytes)
+	stream := c.bridge.newStream()
 	turn := NewTurn(stream, x.Events)
 	c.Session.Hold(turn)
 	asks := false
@@ -68,7 +68,7 @@ func (c *conversation) tooLate(m *mcp.Message, turn *Turn) {
 // reach the server in the order of the batch.
 func (c *conversation) inTurn(key mcp.CallKey, method string) {
 	x := c.exchange(key)
-	if x == nil {
+	if x == nil || x.laned { // its place in the queue is its turn
 		return
 	}
 	until := x.sent
@@ -87,9 +87,7 @@ func (c *conversation) inTurn(key mcp.CallKey, method string) {
 func (c *conversation) complete() {
 	c.start.Do(func() {
 		if c.stateless { // nothing to announce; a stage may want to listen
-			m := mcp.NewNotification(mcp.Initialized, nil)
-			_, effects := c.Session.FromClient(m, nil, time.Now())
-			c.do(effects)
+			c.do(c.Session.Opened(time.Now()))
 		} else {
 			c.announce()
 		}

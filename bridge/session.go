@@ -18,6 +18,7 @@ type Session struct {
 	mu sync.Mutex
 
 	client, server mcp.Peer
+	answersOnly    bool // the server's revision has no requests of its own
 	link           *Link
 	pipe           *rewrite.Pipeline
 	watch          Observer
@@ -28,12 +29,17 @@ type Session struct {
 	asked    map[mcp.CallKey]*question
 	byID     map[string]mcp.CallKey // questions by the id the client knows
 	lastID   int64
+	listens  listens
 
 	ready      bool // the client may be asked questions
 	standalone *Turn
 	recent     *Turn // the last turn that could carry more than answers
 	outbox     outbox
 	closed     bool
+
+	maxCalls, maxStreams int  // 0 is no limit
+	standsAlone          bool // the client has no session: each request may be refused by itself
+	hasty                bool // nobody may wait until there is room in a stream
 
 	// Of the entry in progress: its time, what is left to do after it, and the
 	// stream to the client that it pushed to last.
@@ -48,7 +54,7 @@ func NewSession(l *Link, o Observer, ready bool) *Session {
 	return &Session{
 		link: l, watch: o, ready: ready,
 		calls: map[mcp.CallKey]*Call{}, upstream: map[mcp.CallKey]int64{},
-		asked: map[mcp.CallKey]*question{}, byID: map[string]mcp.CallKey{},
+		asked: map[mcp.CallKey]*question{}, byID: map[string]mcp.CallKey{}, listens: listens{},
 	}
 }
 
@@ -58,6 +64,8 @@ func (s *Session) Build(l rewrite.Ladder, f rewrite.Facing, d rewrite.Deps) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client, s.server = f.Client, f.Server
+	s.answersOnly = l.Traits(f.Server.Version).Opening == mcp.Discover
+	s.standsAlone = l.Traits(f.Client.Version).Opening != mcp.Initialize
 	s.pipe = l.Pipeline(f, d, s.newKey)
 }
 
@@ -98,17 +106,6 @@ func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls) > 0 || s.standalone.carries()
-}
-
-// maxCalls bounds the calls under way of a client that needs no connection for
-// each.
-const maxCalls = 2000
-
-// Full reports that no more calls are taken.
-func (s *Session) Full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.calls) >= maxCalls
 }
 
 // InFlight reports whether a call with that id is under way.
@@ -237,6 +234,9 @@ func (s *Session) Close(why string) []Effect {
 			if c.turn == nil && !c.parked.IsZero() {
 				s.watch.Unparked(ParkLost, s.now.Sub(c.parked))
 			}
+		}
+		for l := range s.listens {
+			s.listenOver(l.side, l.call)
 		}
 	}
 	return s.leave()

@@ -106,7 +106,8 @@ func TestSessionSecondInitialize(t *testing.T) {
 	again.works()
 }
 
-// A client has one standalone stream: the newest.
+// A client has one standalone stream, the newest: one that is half dead must not
+// be in its way (report 80).
 func TestSessionGETTakesOver(t *testing.T) {
 	r := newRig(t, nil)
 	send := make(chan string)
@@ -174,7 +175,7 @@ func TestReport45InitializedWithoutAccept(t *testing.T) {
 }
 
 // Only what nobody uses expires: not a session with a call under way, nor one
-// whose client listens.
+// whose client listens (report 102).
 func TestSessionExpires(t *testing.T) {
 	r := newRig(t, func(s *rigging) { s.SessionTimeout = time.Second })
 	release := make(chan struct{})

@@ -17,11 +17,14 @@ import (
 // its own: the handshake is answered from the one that really took place,
 // subscriptions are counted, and what the server sends of its own accord goes
 // to whom it concerns. A server that many clients share is told of no
-// elicitation, sampling or roots: whom it asks nobody could tell.
+// elicitation, sampling or roots: whom it asks nobody could tell. Only where
+// there is a lane, in which the calls that may ask take turns, is it told of
+// them.
 type share struct {
 	bridge *Bridge
 	wire   transports.Upstream
 	link   *Link
+	lane   *lane // nil where nobody can be asked
 	cancel context.CancelFunc
 	ctx    context.Context
 
@@ -44,11 +47,15 @@ type member struct {
 	uris   map[string]bool
 	level  int // index into levels; -1: never set
 	listen *transports.Outgoing
+	left   bool // it can be asked nothing; the lane guards it
 }
 
 func newShare(b *Bridge, wire transports.Upstream) *share {
 	s := &share{bridge: b, wire: wire, link: NewLink(), members: map[*member]bool{}, uris: map[string]int{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if b.SharedInteractive {
+		s.lane = newLane(b.RequestTimeout)
+	}
 	return s
 }
 
@@ -67,10 +74,13 @@ func (s *share) open(ctx context.Context) (*mcp.Object, error) {
 	if alive {
 		return result.Clone(), nil
 	}
+	if s.lane != nil {
+		s.lane.reset()
+	}
 	s.wire.Reset()
 	helper := s.conversation()
 	versions := s.bridge.UpstreamVersions
-	client := mcp.Peer{Version: versions[len(versions)-1], Info: helper.opening.Body.Object("clientInfo"), Capabilities: mcp.NewObject()}
+	client := mcp.Peer{Version: versions[len(versions)-1], Info: helper.opening.Body.Object("clientInfo"), Capabilities: s.declared()}
 	server, answer, _, err := helper.handshake(ctx, client)
 	if err != nil {
 		return nil, err
@@ -83,7 +93,7 @@ func (s *share) open(ctx context.Context) (*mcp.Object, error) {
 	if err := s.wire.Send(ctx, mcp.NewNotification(mcp.Initialized, nil), transports.Outgoing{Receive: func(*mcp.Message) {}}); err != nil {
 		return nil, err
 	}
-	go s.listen()
+	s.hearOut(ctx, helper)
 	return s.result.Clone(), s.restore(ctx, helper)
 }
 
@@ -129,8 +139,9 @@ func (s *share) lost() {
 
 // listen hands out what the server sends of its own accord, until the
 // conversation ends.
-func (s *share) listen() {
-	err := s.wire.Listen(s.ctx, transports.Outgoing{Receive: s.receive})
+func (s *share) listen(open func()) {
+	defer open()
+	err := s.wire.Listen(s.ctx, transports.Outgoing{Receive: s.receive, Open: open})
 	if !errors.Is(err, transports.ErrNoStream) {
 		s.lost()
 	}
@@ -142,11 +153,22 @@ func (s *share) receive(m *mcp.Message) {
 	switch {
 	case m.Kind == mcp.Request && m.Method == mcp.Ping:
 		s.reply(m.Answer(mcp.NewObject()))
+	case m.Kind == mcp.Request && s.lane != nil:
+		if !s.lane.ask(m) {
+			s.reply(s.forNobody(m))
+		}
 	case m.Kind == mcp.Request:
 		s.bridge.Observer.FellBack("shared", string(mcp.FallbackError))
 		s.reply(m.Refuse(mcp.Errorf(mcp.CodeMethodNotFound, "many clients share this server: none of them can be asked")))
 	case m.IsAnswer():
+		if s.lane != nil {
+			s.lane.settled(m)
+		}
 		s.bridge.Observer.Failed(mcp.Server, "unknown_response")
+	case s.lane != nil && m.Method == mcp.Cancelled:
+		s.lane.takenBack(m).deliver(m)
+	case s.lane != nil && m.Method == mcp.ElicitationComplete:
+		s.lane.completed(m.Body.Text("elicitationId")).deliver(m)
 	default:
 		for _, to := range s.concerned(m) {
 			to.deliver(m)
@@ -186,6 +208,9 @@ func (s *share) concerned(m *mcp.Message) []*member {
 
 // deliver hands a copy to one session: each translates for its own client.
 func (t *member) deliver(m *mcp.Message) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	out := t.listen
 	t.mu.Unlock()
@@ -236,6 +261,11 @@ func (t *member) Close(ctx context.Context) error {
 	t.share.mu.Lock()
 	delete(t.share.members, t)
 	t.share.mu.Unlock()
+	if t.share.lane != nil {
+		for _, m := range t.share.lane.part(t) {
+			t.share.reply(abandoned(m))
+		}
+	}
 	t.mu.Lock()
 	t.listen = nil
 	uris := slices.Sorted(maps.Keys(t.uris))

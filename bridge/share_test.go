@@ -22,9 +22,18 @@ type process struct {
 	conn  *processConn // the run under way
 	runs  int
 	grew  chan struct{}
+	// hold says that calls are answered by the test, by the ids in names.
+	hold  bool
+	names map[string]mcp.ID
+	// declared is what the bridge declared, startup what the process says once
+	// it is initialized.
+	declared, startup string
+	version           string
 }
 
-func newProcess(t *testing.T) *process { return &process{t: t, grew: make(chan struct{})} }
+func newProcess(t *testing.T) *process {
+	return &process{t: t, grew: make(chan struct{}), names: map[string]mcp.ID{}, version: v3}
+}
 
 var errExit = errors.New("the process ended")
 
@@ -78,11 +87,21 @@ func (c *processConn) Write(_ context.Context, m *mcp.Message) error {
 	close(p.grew)
 	p.grew = make(chan struct{})
 	switch m.Method {
+	case mcp.Initialized:
+		if p.startup != "" {
+			p.sayLocked(p.startup)
+		}
+	case mcp.Ping, mcp.ToolsList:
+		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`, m.ID))
 	case mcp.Initialize:
-		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"one","version":"1"}}}`, m.ID))
+		p.declared = string(m.Body.Object("capabilities").Raw())
+		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"one","version":"1"}}}`, m.ID, p.version))
 	case mcp.ResourcesSubscribe, mcp.ResourcesUnsubscribe, mcp.SetLevel:
 		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID))
 	case mcp.ToolsCall:
+		if p.names[m.Body.Text("name")] = m.ID; p.hold {
+			return nil
+		}
 		if token, ok := m.ProgressToken(); ok {
 			p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":%s}}`, token, mcp.Quote(m.Body.Text("name"))))
 		}
@@ -122,11 +141,13 @@ func (p *process) heard(line string) int {
 	return n
 }
 
-func newShared(t *testing.T) (*process, *rig) {
+func newShared(t *testing.T) (*process, *rig) { return newSharing(t, false) }
+
+func newSharing(t *testing.T, interactive bool) (*process, *rig) {
 	t.Helper()
 	p := newProcess(t)
 	r := newRig(t, func(r *rigging) {
-		r.Shared = true
+		r.Shared, r.SharedInteractive = true, interactive
 		r.Dial = func() transports.Upstream { return transports.NewPiped(p) }
 	})
 	return p, r
@@ -207,4 +228,48 @@ func TestShareRevival(t *testing.T) {
 	if p.runs != 2 || p.heard(mcp.Initialize) != 2 || p.heard("resources/subscribe file:///p") != 2 || p.heard("logging/setLevel debug") != 2 || p.heard("logging/setLevel error") != 0 {
 		t.Errorf("%d runs; received %q", p.runs, p.lines)
 	}
+}
+
+// The calls of a batch take turns too, and what is asked within one reaches
+// the client while the next waits.
+func TestBatchInTheLane(t *testing.T) {
+	p, r := newSharing(t, true)
+	p.hold = true
+	c := r.open(v2, `{"roots":{}}`)
+	begun := make(chan *stream, 1)
+	go func() { // its headers come with the first event
+		s, err := c.tryStream("POST", `[`+request(`1`, mcp.ToolsCall, `{"name":"one"}`)+`,`+request(`2`, mcp.ToolsCall, `{"name":"two"}`)+`]`)
+		if err != nil {
+			t.Error(err)
+		}
+		begun <- s
+	}()
+	arrived := func(name string) func() bool { return func() bool { return p.heard(mcp.ToolsCall+" "+name) == 1 } }
+	gives(t, "the first call did not arrive", arrived("one"))
+	p.say(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
+	s := <-begun
+	if s == nil {
+		return
+	}
+	c.answers(s.question(mcp.RootsList, ``), `{"roots":[]}`)
+	gives(t, "the answer did not arrive", func() bool { return p.heard(`{"jsonrpc":"2.0","id":"q","result":{"roots":[]}}`) == 1 })
+	if p.heard(mcp.ToolsCall+" two") != 0 {
+		t.Error("the second call did not wait")
+	}
+	p.done("one")
+	gives(t, "the second call did not arrive", arrived("two"))
+	p.done("two")
+	for _, name := range []string{"1,one", "2,two"} {
+		id, text, _ := strings.Cut(name, ",")
+		s.want(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"` + text + `"}]}}`)
+	}
+	s.wantEnd()
+}
+
+// done answers a call that the test holds.
+func (p *process) done(name string) {
+	p.mu.Lock()
+	id := p.names[name]
+	p.mu.Unlock()
+	p.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, id, name))
 }

@@ -100,18 +100,18 @@ func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp
 	if m.Method == mcp.Listen && !x.Events {
 		return b.refuse(http.StatusNotAcceptable, mcp.Errorf(mcp.CodeInvalidRequest, "a listen is answered by an event stream; accept text/event-stream"), m.ID)
 	}
-	c, release, refusal := b.member(ctx, x, m, b.principalOf(x.Header), x.Header.Get("Authorization") == "")
-	if refusal != nil {
+	stream := b.newStream()
+	r := &standing{bridge: b, ctx: ctx, x: x, who: b.principalOf(x.Header), anonymous: x.Header.Get("Authorization") == "", turn: NewTurn(stream, x.Events)}
+	if refusal := r.enter(m); refusal != nil {
 		return *refusal
 	}
-	stream := transports.NewStream(b.StreamBytes)
-	turn := NewTurn(stream, x.Events)
-	c.serveOne(m, turn, x.Header)
+	r.turn.again = r.again
+	r.serve(m)
 	context.AfterFunc(ctx, func() { // leaving the stream cancels
-		c.do(c.Session.Abandon(turn, time.Now()))
-		release()
+		r.abandon()
+		r.leave()
 	})
-	return transports.Reply{Status: http.StatusOK, Stream: stream, StatusOf: b.statusOf(c)}
+	return transports.Reply{Status: http.StatusOK, Stream: stream, StatusOf: r.status}
 }
 
 // serveOne hands a request that stands for itself to the conversation.
@@ -137,24 +137,21 @@ func keepParams(to, from http.Header) {
 
 // statusOf returns the HTTP status of an answer: a stateless revision repeats
 // some codes there. What a tool or prompt says of itself is no missing method.
-func (b *Bridge) statusOf(c *conversation) func(*mcp.Message) int {
-	statuses := b.Ladder.Traits(c.pair.Client).Status
-	return func(m *mcp.Message) int {
-		if m.Kind != mcp.Failure {
-			return http.StatusOK
-		}
-		code := m.Code()
-		_, server := c.Session.Peers()
-		inside := m.Method == mcp.ToolsCall || m.Method == mcp.PromptsGet || m.Method == mcp.ResourcesRead || m.Method == mcp.Complete
-		if code == mcp.CodeMethodNotFound && inside && (c.stateless || rewrite.Offers(server, m.Method)) {
-			return http.StatusOK
-		}
-		if code == mcp.CodeInvalidParams && m.Body.Object("data").Text("reason") == rewrite.InvalidState {
-			return http.StatusBadRequest
-		}
-		if status, ok := statuses[code]; ok {
-			return status
-		}
+func (b *Bridge) statusOf(c *conversation, m *mcp.Message) int {
+	if m.Kind != mcp.Failure {
 		return http.StatusOK
 	}
+	code := m.Code()
+	_, server := c.Session.Peers()
+	inside := m.Method == mcp.ToolsCall || m.Method == mcp.PromptsGet || m.Method == mcp.ResourcesRead || m.Method == mcp.Complete
+	if code == mcp.CodeMethodNotFound && inside && (c.stateless || rewrite.Offers(server, m.Method)) {
+		return http.StatusOK
+	}
+	if code == mcp.CodeInvalidParams && m.Body.Object("data").Text("reason") == rewrite.InvalidState {
+		return http.StatusBadRequest
+	}
+	if status, ok := b.Ladder.Traits(c.pair.Client).Status[code]; ok {
+		return status
+	}
+	return http.StatusOK
 }

@@ -14,6 +14,9 @@ type Turn struct {
 	pending int    // calls that still owe this turn an answer
 	shared  bool   // the stream outlives the calls: it is the client's only one
 	over    func() // called when nothing is owed any more; may be nil
+	// again serves the turn's only request in another conversation; nil where
+	// that cannot be, or was done.
+	again func(*mcp.Message)
 }
 
 // NewSharedTurn returns the turn of a client with a single stream.

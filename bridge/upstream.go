@@ -38,6 +38,9 @@ func (c *conversation) perform(e Effect) {
 // post sends a message that is no request. A cancellation goes out after what
 // it cancels.
 func (c *conversation) post(e Effect) {
+	if c.withdraws(e.Msg) {
+		return
+	}
 	if x := c.exchange(e.Call); x != nil && e.Msg.Method == mcp.Cancelled {
 		select {
 		case <-x.sent:
@@ -87,6 +90,8 @@ func (c *conversation) launch(e Effect) {
 		return
 	}
 	x.ctx, x.cancel = context.WithCancel(c.ctx)
+	x.ticket = c.queue(m)
+	x.laned = x.ticket != nil
 	c.exchanges[m.Call] = x
 	c.work.Add(1)
 	go c.run(x, m)
@@ -98,6 +103,9 @@ func (c *conversation) run(x *Exchange, m *mcp.Message) {
 		m.Header = c.headers.get()
 	}
 	err := c.request(x, m)
+	if x.ticket != nil { // it was not even tried
+		x.ticket.leave(true)
+	}
 	c.mu.Lock()
 	delete(c.exchanges, x.Key)
 	c.mu.Unlock()
@@ -128,38 +136,54 @@ func (c *conversation) request(x *Exchange, m *mcp.Message) error {
 	return c.attempt(x, m)
 }
 
-func (c *conversation) attempt(x *Exchange, m *mcp.Message) error {
+// carry is one attempt to do so.
+func (c *conversation) carry(x *Exchange, m *mcp.Message) error {
 	ctx, cancel := context.WithCancelCause(x.ctx)
-	silence := time.AfterFunc(c.bridge.RequestTimeout, func() { cancel(errSilent) })
+	silence := time.AfterFunc(c.requestTimeout(), func() { cancel(errSilent) })
 	defer silence.Stop()
 	defer cancel(nil)
+	turned := false
 	if m.Method == mcp.Listen { // it lasts, and may be silent for long
 		silence.Stop()
+	}
+	if x.asking != nil {
+		x.asking(func(q *mcp.Message) {
+			silence.Stop()
+			defer c.stillThere(m, silence)
+			c.hear(q, x.Key) // without waiting for the client: others share the pipe
+		})
 	}
 	err := c.wire.Send(ctx, m, transports.Outgoing{
 		Sent: func() { closeOnce(x.sent) }, // again after a retry
 		Receive: func(r *mcp.Message) {
 			silence.Stop() // while the client takes its time
 			defer c.stillThere(m, silence)
-			began := time.Now()
 			if !r.IsAnswer() || !r.ID.Equal(m.ID) {
 				c.receive(r, x.Key)
-				return
+			} else if turned = c.turned(r); !turned {
+				c.answered(x, m, r)
 			}
-			c.kept.note(m, r)
-			full := c.hear(r, x.Key)
-			closeOnce(x.heard)
-			c.bridge.Observer.Worked(m.Method, x.own+time.Since(began))
-			c.await(full)
 		},
 	})
 	switch {
+	case turned:
+		return &stateLost{what: lostEra}
 	case context.Cause(ctx) == errSilent:
 		return errSilent
 	case err == nil:
 		return transports.ErrNoAnswer // of a call that has none yet
 	}
 	return err
+}
+
+// answered takes the answer to a request.
+func (c *conversation) answered(x *Exchange, m, r *mcp.Message) {
+	began := time.Now()
+	c.kept.note(m, r)
+	full := c.hear(r, x.Key)
+	closeOnce(x.heard)
+	c.bridge.Observer.Worked(m.Method, x.own+time.Since(began))
+	c.await(full)
 }
 
 // closeOnce closes a channel that one goroutine closes, maybe again.
@@ -175,8 +199,9 @@ func closeOnce(c chan struct{}) {
 // message goes to is full, so that the server's stream is not read meanwhile.
 func (c *conversation) receive(m *mcp.Message, via mcp.CallKey) { c.await(c.hear(m, via)) }
 
+// On a pipe that others share nobody waits: see Session.overflows.
 func (c *conversation) await(s *transports.Stream) {
-	if s != nil {
+	if s != nil && c.bridge.shared == nil {
 		s.Wait(c.ctx)
 	}
 }
@@ -219,24 +244,38 @@ func (c *conversation) reply(effects []Effect) {
 func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	b := c.bridge
 	b.Observer.Failed(mcp.Server, reasonOf(err))
+	b.reached(err)
 	b.Log.Warn().Err(err).Str("message", m.String()).Str("upstream", b.Upstream).Msg("a request failed upstream")
 	stream := c.Session.Stream(key)
 	var lost *stateLost
 	var refusal *mcp.Refusal
 	switch {
 	case errors.As(err, &lost):
-		c.lose()
+		if !c.move(key, m) {
+			c.lose()
+		}
+		return
+	case c.gone(err) && c.Session.Cut(key, time.Now()):
 		return
 	case errors.As(err, &refusal) && forTheClient(refusal) && stream != nil:
 		stream.Refuse(relay(refusal))
 	}
-	c.do(c.Session.Fail(key, b.explain(err), time.Now()))
-	if refusal != nil {
-		c.doubt(refusal)
+	out := refusal != nil && c.doubt(refusal) // before the client hears, and asks again
+	c.do(c.Session.Fail(key, c.explain(err), time.Now()))
+	if out {
+		c.wane()
 	}
 	if errors.Is(err, errSilent) { // only now: a silent server may not take this either
 		c.giveUp(m)
 	}
+}
+
+// gone reports whether a stateless server left its answer unfinished, for a
+// client that would wait for it in a stream of its own.
+func (c *conversation) gone(err error) bool {
+	var refusal *mcp.Refusal
+	var unreachable *transports.Unreachable
+	return c.stateless && c.standsAlone() && !errors.Is(err, errSilent) && !errors.As(err, &refusal) && !errors.As(err, &unreachable)
 }
 
 // giveUp tells the server that nobody waits for a request any more.
@@ -277,6 +316,6 @@ func relay(r *mcp.Refusal) transports.Reply {
 // stillThere starts the silence of a request anew.
 func (c *conversation) stillThere(m *mcp.Message, silence *time.Timer) {
 	if m.Method != mcp.Listen {
-		silence.Reset(c.bridge.RequestTimeout)
+		silence.Reset(c.requestTimeout())
 	}
 }

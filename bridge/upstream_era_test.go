@@ -158,7 +158,7 @@ func TestNameHeader(t *testing.T) {
 
 // A method that the server does not have is an error, not the end of the
 // session (G-22); what is missing, or needs what nobody declared, has the form
-// that older clients know (G-16, G-28, G-29).
+// that older clients know (G-16, G-28, G-29, report 158).
 func TestErrorsOfStatelessServer(t *testing.T) {
 	r := newModernRig(t, known)
 	r.up.handle("tools/call needy", func(c *call) {

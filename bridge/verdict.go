@@ -15,7 +15,13 @@ type verdict struct {
 	// noHandshake says that a handshake was tried and refused: the two facts
 	// are apart, since many servers speak both eras.
 	noHandshake bool
-	until       time.Time
+	// guess says that nothing was learned but that a handshake is worth a try.
+	guess   bool
+	until   time.Time
+	doubted bool // the server behaved otherwise
+	// settled is the era of the last verdict that was no guess: what changed is
+	// told from there.
+	settled negotiate.Era
 }
 
 const (
@@ -43,22 +49,36 @@ func (v *verdicts) get(p principal) (verdict, bool) {
 // holding returns a verdict that has not expired.
 func (v *verdicts) holding(p principal) (verdict, bool) {
 	found, ok := v.known[p]
-	return found, ok && (found.until.IsZero() || time.Now().Before(found.until))
+	ok = ok && !found.doubted && (found.until.IsZero() || time.Now().Before(found.until))
+	if !ok {
+		return verdict{}, false
+	}
+	return found, true
 }
 
-func (v *verdicts) put(p principal, found verdict) {
+// put notes a verdict, and returns the era that was settled before.
+func (v *verdicts) put(p principal, found verdict) (before negotiate.Era) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known == nil || len(v.known) > maxVerdicts {
 		v.known = map[principal]verdict{}
 	}
+	before = v.known[p].settled
+	if found.settled = found.era; found.guess {
+		found.settled = before
+	}
 	v.known[p] = found
+	return before
 }
 
+// drop notes that the verdict no longer holds.
 func (v *verdicts) drop(p principal) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	delete(v.known, p)
+	if was, ok := v.known[p]; ok {
+		was.doubted = true
+		v.known[p] = was
+	}
 }
 
 // begin reports the probe under way for a credential; first is true for the
@@ -83,5 +103,15 @@ func (v *verdicts) begin(p principal) (done <-chan struct{}, first bool, end fun
 		defer v.mu.Unlock()
 		delete(v.runs, p)
 		close(mine)
+	}
+}
+
+// judge notes what is concluded of the upstream for a credential.
+func (b *Bridge) judge(p principal, v verdict, by string) {
+	before := b.eras.put(p, v)
+	b.Observer.Judged(string(v.era), by)
+	if before != negotiate.Unknown && before != v.era && !v.guess {
+		b.Observer.Reclassified(string(before), string(v.era))
+		b.Log.Info().Str("upstream", b.Upstream).Str("was", string(before)).Str("is", string(v.era)).Msg("the upstream speaks another era than before")
 	}
 }

@@ -88,7 +88,15 @@ func (w *witness) Lost(change string, v mcp.Verdict)    { w.note("lost %s %s", c
 func (w *witness) Parked()                              { w.note("parked") }
 func (w *witness) Unparked(how string, _ time.Duration) { w.note("unparked %s", how) }
 func (w *witness) Probed(era string)                    { w.note("probed %s", era) }
+func (w *witness) Judged(era, by string)                { w.note("judged %s %s", era, by) }
+func (w *witness) Reclassified(from, to string)         { w.note("reclassified %s %s", from, to) }
+func (w *witness) Rounds(n int)                         { w.note("rounds %d", n) }
+func (w *witness) Limited(limit string)                 { w.note("limited %s", limit) }
+func (w *witness) Relearned(why string)                 { w.note("relearned %s", why) }
+func (w *witness) ListenEnded(side mcp.Side)            { w.note("listen ended %s", side) }
 func (w *witness) FellBack(feature, action string)      { w.note("fell %s %s", feature, action) }
+
+func (w *witness) Listened(side mcp.Side, outcome string) { w.note("listened %s %s", side, outcome) }
 
 func (w *witness) Batched(from mcp.Side, size int, served bool) {
 	w.note("batched %s %d %v", from, size, served)

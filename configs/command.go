@@ -34,54 +34,57 @@ func (c Command) Given() bool { return len(c.Args) > 0 }
 
 // UpstreamName returns what logs and messages call the upstream: its URL, or
 // the program, without what may be a credential.
-func (c Config) UpstreamName() string {
-	if c.Command.Given() {
-		return filepath.Base(c.Command.Args[0])
+func (r Route) UpstreamName() string {
+	if r.Command.Given() {
+		return filepath.Base(r.Command.Args[0])
 	}
-	return Redacted(c.Upstream)
+	return Redacted(r.Upstream)
 }
 
 // checkServer checks that there is one way to reach a server, and only what
 // belongs to that way.
-func (c Config) checkServer(p *Problems) {
-	p.oneOf("stdio_mode", string(c.StdioMode), StdioModes())
-	if !c.Command.Given() {
-		checkUpstream(p, c.Upstream)
-		c.checkNoCommand(p)
+func (r Route) checkServer(p *Problems) {
+	p.oneOf("stdio_mode", string(r.StdioMode), StdioModes())
+	if !r.Command.Given() {
+		checkUpstream(p, r.Upstream)
+		r.checkNoCommand(p)
 		return
 	}
-	c.checkCommand(p)
+	r.checkCommand(p)
 	switch {
-	case c.Upstream != "":
+	case r.Upstream != "":
 		p.add("upstream", "there is a command too; give one of them")
-	case len(c.Headers) > 0:
-		p.add("header", "a command takes no headers; give it a variable instead")
-	case c.Credentials != "":
+	case len(r.Headers) > 0:
+		p.add("headers", "a command takes no headers; give it a variable instead")
+	case r.Credentials != "":
 		p.add("credentials", "a command takes none; give it a variable instead")
-	case c.UpstreamTransport != TransportAuto:
+	case r.UpstreamTransport != TransportAuto:
 		p.add("upstream_transport", "a command speaks on its standard streams; leave it out")
-	case c.UpstreamMessageURL != "":
+	case r.UpstreamMessageURL != "":
 		p.add("upstream_message_url", "a command has no URL; leave it out")
 	}
 }
 
-func (c Config) checkNoCommand(p *Problems) {
-	for field, given := range map[string]bool{
-		"env": len(c.Command.Env) > 0, "inherit_env": len(c.Command.InheritEnv) > 0, "cwd": c.Command.Dir != "",
-		"stdio_mode": c.StdioMode == Shared,
+func (r Route) checkNoCommand(p *Problems) {
+	for _, one := range []struct {
+		field string
+		given bool
+	}{
+		{"env", len(r.Command.Env) > 0}, {"inherit_env", len(r.Command.InheritEnv) > 0}, {"cwd", r.Command.Dir != ""},
+		{"stdio_mode", r.StdioMode == Shared},
 	} {
-		if given {
-			p.add(field, "there is no command to which it could apply")
+		if one.given {
+			p.add(one.field, "there is no command to which it could apply")
 		}
 	}
 }
 
 // checkCommand never repeats a variable's value.
-func (c Config) checkCommand(p *Problems) {
-	if c.Command.Args[0] == "" {
+func (r Route) checkCommand(p *Problems) {
+	if r.Command.Args[0] == "" {
 		p.add("command", "the name of the program is empty")
 	}
-	for _, v := range c.Command.Env {
+	for _, v := range r.Command.Env {
 		name, value, ok := strings.Cut(v, "=")
 		switch {
 		case !ok:
@@ -92,7 +95,7 @@ func (c Config) checkCommand(p *Problems) {
 			p.add("env", "the value of %s holds a NUL", name)
 		}
 	}
-	for _, name := range c.Command.InheritEnv {
+	for _, name := range r.Command.InheritEnv {
 		if !isVariable(name) {
 			p.add("inherit_env", "%q is not the name of a variable", name)
 		}

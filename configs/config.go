@@ -5,49 +5,77 @@ import (
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 )
 
-// Config is everything that serving one route needs. The flags of
-// `mcpbridge serve` are its shorthand.
+// Config is everything that serving needs: the listeners and the routes behind
+// them. The flags of `mcpbridge serve` are the shorthand of one with one route.
 type Config struct {
-	Listen string // address of the endpoint
+	Server
+	Routes []Route
+}
+
+// Server is what all routes share.
+type Server struct {
+	Listen string // address of the endpoint, HOST:PORT or unix:PATH
 	Stdio  bool   // the only client is on the standard streams; there is no endpoint
-	Admin  string // address of metrics and health; "" or "off" is none
+	Admin  string // address of metrics and health, as Listen; "" or "off" is none
+	// CertFile and KeyFile hold, in PEM, what the endpoint proves itself with
+	// over TLS; both empty is plain HTTP.
+	CertFile, KeyFile string
+
+	HealthPaths    []string // where the endpoint's listener answers ok, for who sees no other
+	AllowedHosts   []string // more names by which clients may address the endpoint
+	AllowedOrigins []string // web origins whose pages may call the endpoint
+	MaxHeader      Size     // of the header of an HTTP request
+
+	DrainTimeout time.Duration // for calls under way, when told to stop
+	// SecretKeys seal what clients carry for the bridge, the current one first;
+	// older ones still open. Empty draws one at start.
+	SecretKeys []string
+
+	LogLevel  string
+	LogFormat LogFormat
+}
+
+// Route is one MCP server and where clients find it.
+type Route struct {
+	Name string // for logs, metrics and messages
 
 	Path string // where clients of Streamable HTTP find the endpoint
 	// SSEPath and MessagePath are where clients of the HTTP+SSE transport find
 	// the event stream and post; "" or "off" serves none. BasePath is the prefix
 	// that a proxy in front takes away, or "forwarded" if the proxy tells it.
 	SSEPath, MessagePath, BasePath string
-	WSPath                         string   // where clients open WebSockets; "" or "off" is nowhere
-	HealthPaths                    []string // where the endpoint's listener answers ok, for who sees no other
+	WSPath                         string // where clients open WebSockets; "" or "off" is nowhere
 
 	Upstream    string      // URL of the MCP server; "" when Command starts it
 	Command     Command     // starts the MCP server
 	StdioMode   StdioMode   // how many processes Command starts
 	Headers     http.Header // sent to the upstream with every request
 	Credentials mcp.Credentials
+	// SharedInteractive says whether the one process of Shared may ask clients.
+	SharedInteractive SharedInteractive
 	// UpstreamTransport is how the server is spoken to, and UpstreamMessageURL
 	// where messages go over HTTP+SSE instead of where the server says.
 	UpstreamTransport  UpstreamTransport
 	UpstreamMessageURL string
+	UpstreamCAFile     string // PEM file of authorities that are trusted beside the system's; "" is none
 
 	ClientVersions  []mcp.Version // accepted downstream; empty means all
 	UpstreamVersion mcp.Version   // the only one offered upstream; "" means what the client asked for
 	UpstreamEra     Era           // how the server is spoken to
+	Probe           negotiate.Probe
 	Options         mcp.Options
+	Clients         []Client // exceptions, the first that fits counts
+	RecoverSessions bool     // open a new session for a request whose own is gone
 
 	ConnectTimeout time.Duration // to reach the upstream
 	RequestTimeout time.Duration // silence of the upstream within a request
 	SessionTimeout time.Duration // silence of a session
 	KeepAlive      time.Duration // between comments on a silent event stream
-	MaxBody        int64         // of one message, in bytes
-
-	AllowedHosts   []string // more names by which clients may address the endpoint
-	AllowedOrigins []string // web origins whose pages may call the endpoint
-
-	LogLevel  string
-	LogFormat LogFormat
+	MaxBody        Size          // of one message
+	Limits
 }
 
 // LogFormat is how the log is written. The zero value lets the terminal
@@ -63,12 +91,22 @@ const (
 // AdminOff is the Admin address that means no admin listener.
 const AdminOff = "off"
 
-// Default returns what applies where an operator chose nothing. The upstream
-// has no default.
-func Default() Config {
-	return Config{
-		Listen:         "127.0.0.1:8080",
-		Admin:          "127.0.0.1:9090",
+// DefaultServer returns what applies where an operator chose nothing.
+func DefaultServer() Server {
+	return Server{
+		Listen:       "127.0.0.1:8080",
+		Admin:        "127.0.0.1:9090",
+		MaxHeader:    64 << 10,
+		DrainTimeout: 10 * time.Second,
+		LogLevel:     "info",
+	}
+}
+
+// DefaultRoute returns what applies where an operator chose nothing. The
+// upstream has no default.
+func DefaultRoute() Route {
+	return Route{
+		Name:           DefaultName,
 		Path:           EndpointPath,
 		SSEPath:        "/sse",
 		MessagePath:    "/messages",
@@ -80,27 +118,32 @@ func Default() Config {
 		SessionTimeout: time.Hour,
 		KeepAlive:      15 * time.Second,
 		MaxBody:        64 << 20,
-		LogLevel:       "info",
+		Limits:         defaultLimits(),
 
 		StdioMode:         PerSession,
+		SharedInteractive: InteractiveOff,
 		UpstreamTransport: TransportAuto,
 		UpstreamEra:       EraAuto,
+		Probe:             negotiate.ProbeAuto,
 	}
 }
 
+// DefaultName is what the only route is called unless the operator names it.
+const DefaultName = "default"
+
 // AdminAddress returns the address of the admin listener; ok is false when
 // there is none.
-func (c Config) AdminAddress() (addr string, ok bool) {
-	return c.Admin, c.Admin != "" && c.Admin != AdminOff
+func (s Server) AdminAddress() (addr string, ok bool) {
+	return s.Admin, s.Admin != "" && s.Admin != AdminOff
 }
 
 // EffectiveCredentials returns whose credentials the upstream gets: a static
 // Authorization header replaces the client's, so then nothing is forwarded.
-func (c Config) EffectiveCredentials() mcp.Credentials {
+func (r Route) EffectiveCredentials() mcp.Credentials {
 	switch {
-	case c.Credentials != "":
-		return c.Credentials
-	case c.Headers.Get("Authorization") != "":
+	case r.Credentials != "":
+		return r.Credentials
+	case r.Headers.Get("Authorization") != "":
 		return mcp.CredentialsStatic
 	}
 	return mcp.CredentialsForward

@@ -9,15 +9,15 @@ import (
 const anyone = "*"
 
 // checkGuests checks who may address the endpoint.
-func (c Config) checkGuests(p *Problems) {
-	for _, host := range c.AllowedHosts {
+func (s Server) checkGuests(p *Problems) {
+	for _, host := range s.AllowedHosts {
 		if host == "" || strings.ContainsAny(host, "/ @\t") {
-			p.add("allow_host", "%q is not a host name; write it without scheme and path, as bridge.example.com", host)
+			p.add("allow_hosts", "%q is not a host name; write it without scheme and path, as bridge.example.com", host)
 		}
 	}
-	for _, origin := range c.AllowedOrigins {
+	for _, origin := range s.AllowedOrigins {
 		if origin != anyone && !isOrigin(origin) {
-			p.add("allow_origin", "%q is not a web origin; write it as https://app.example.com, without a path", origin)
+			p.add("allow_origins", "%q is not a web origin; write it as https://app.example.com, without a path", origin)
 		}
 	}
 }

@@ -37,24 +37,24 @@ func reserved() []string {
 	}
 }
 
-func (c Config) checkHeaders(p *Problems) {
-	for name, values := range c.Headers {
+func (r Route) checkHeaders(p *Problems) {
+	for name, values := range r.Headers {
 		switch {
 		case !isToken(name):
-			p.add("header", "a name holds a character that no header name has")
+			p.add("headers", "a name holds a character that no header name has")
 		case slices.Contains(reserved(), http.CanonicalHeaderKey(name)):
-			p.add("header", "%s is written by the bridge and cannot be set", name)
+			p.add("headers", "%s is written by the bridge and cannot be set", name)
 		case slices.ContainsFunc(values, hasControl):
-			p.add("header", "the value of %s holds a control character", name)
+			p.add("headers", "the value of %s holds a control character", name)
 		}
 	}
-	if c.Credentials == "" {
+	if r.Credentials == "" {
 		return
 	}
-	p.oneOf("credentials", string(c.Credentials), mcp.CredentialNames())
-	if c.Headers.Get("Authorization") != "" && c.Credentials != mcp.CredentialsStatic {
+	p.oneOf("credentials", string(r.Credentials), mcp.CredentialNames())
+	if r.Headers.Get("Authorization") != "" && r.Credentials != mcp.CredentialsStatic {
 		p.add("credentials", "%q contradicts the static Authorization header; use %q, or leave the header out",
-			c.Credentials, mcp.CredentialsStatic)
+			r.Credentials, mcp.CredentialsStatic)
 	}
 }
 

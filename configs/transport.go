@@ -28,17 +28,17 @@ func UpstreamTransports() []string {
 
 // SSE returns the paths of the HTTP+SSE transport; ok is false when it is not
 // served.
-func (c Config) SSE() (stream, messages string, ok bool) {
-	return c.SSEPath, c.MessagePath, !isOff(c.SSEPath) && !isOff(c.MessagePath)
+func (r Route) SSE() (stream, messages string, ok bool) {
+	return r.SSEPath, r.MessagePath, !isOff(r.SSEPath) && !isOff(r.MessagePath)
 }
 
 func isOff(s string) bool { return s == "" || s == Off }
 
-func (c Config) checkTransports(p *Problems) {
-	p.oneOf("upstream_transport", string(c.UpstreamTransport), UpstreamTransports())
-	c.checkMessageURL(p)
-	if _, _, ok := c.SSE(); ok && c.BasePath != "" && c.BasePath != BaseForwarded {
-		checkPath(p, "base_path", c.BasePath)
+func (r Route) checkTransports(p *Problems) {
+	p.oneOf("upstream_transport", string(r.UpstreamTransport), UpstreamTransports())
+	r.checkMessageURL(p)
+	if _, _, ok := r.SSE(); ok && r.BasePath != "" && r.BasePath != BaseForwarded {
+		checkPath(p, "base_path", r.BasePath)
 	}
 }
 
@@ -46,18 +46,18 @@ func (c Config) checkTransports(p *Problems) {
 const BaseForwarded = "forwarded"
 
 // checkMessageURL never repeats the URL: it may hold a credential.
-func (c Config) checkMessageURL(p *Problems) {
+func (r Route) checkMessageURL(p *Problems) {
 	const field = "upstream_message_url"
-	if c.UpstreamMessageURL == "" {
+	if r.UpstreamMessageURL == "" {
 		return
 	}
-	u, err := url.Parse(c.UpstreamMessageURL)
+	u, err := url.Parse(r.UpstreamMessageURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !validPort(u.Port()):
 		p.add(field, "this is not an http:// or https:// URL; write it as http://127.0.0.1:3000/messages")
 	case u.User != nil:
 		p.add(field, "the URL holds a user name or password; give them in a header file, as Authorization: Basic ...")
-	case c.UpstreamTransport == TransportStreamable:
+	case r.UpstreamTransport == TransportStreamable:
 		p.add(field, "only the HTTP+SSE transport has a URL for messages; leave it out, or choose the transport %q", TransportSSE)
 	}
 }

@@ -2,48 +2,85 @@ package configs
 
 import (
 	"net"
+	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
+	"github.com/mcpbridge/mcpbridge/rewrite"
 )
 
 // Validate reports all that is wrong with c, as Problems. Which protocol
 // versions exist is told by the caller.
 func (c Config) Validate(known []mcp.Version) error {
 	var p Problems
-	c.checkAddresses(&p)
-	c.checkServer(&p)
-	c.checkTransports(&p)
-	c.checkSockets(&p)
-	c.checkPlaces(&p)
-	c.checkHeaders(&p)
-	c.checkVersions(&p, known)
-	c.checkOptions(&p)
-	c.checkLimits(&p)
-	c.checkGuests(&p)
+	c.Server.check(&p)
+	for i, r := range c.Routes {
+		p.in(routeAt(i), r.check(c.Stdio, known))
+	}
+	c.checkRoutes(&p)
 	return p.err()
 }
 
-func (c Config) checkAddresses(p *Problems) {
-	if !c.Stdio {
-		checkAddress(p, "listen", c.Listen)
+// routeAt returns the path of a route.
+func routeAt(i int) string { return "routes[" + strconv.Itoa(i) + "]" }
+
+func (s Server) check(p *Problems) {
+	s.checkAddresses(p)
+	s.checkCertificate(p)
+	s.checkKeys(p)
+	s.checkGuests(p)
+	p.oneOf("log.level", s.LogLevel, LogLevels())
+	if s.LogFormat != "" {
+		p.oneOf("log.format", string(s.LogFormat), LogFormats())
 	}
-	admin, ok := c.AdminAddress()
+	if s.DrainTimeout < 0 {
+		p.add("drain_timeout", "%s is no time to wait; write 0s or more, as 30s", s.DrainTimeout)
+	}
+	if s.MaxHeader <= 0 {
+		p.add("max_header", "%d is no size; write one above zero, as 64KiB", s.MaxHeader)
+	}
+}
+
+func (r Route) check(stdio bool, known []mcp.Version) Problems {
+	var p Problems
+	r.checkServer(&p)
+	r.checkRoots(&p)
+	r.checkInteractive(&p)
+	r.checkTransports(&p)
+	r.checkSockets(&p)
+	if !stdio {
+		r.checkPlaces(&p)
+	}
+	r.checkHeaders(&p)
+	r.checkVersions(&p, known)
+	r.checkOptions(&p, known)
+	r.checkLimits(&p)
+	return p
+}
+
+func (s Server) checkAddresses(p *Problems) {
+	if !s.Stdio {
+		checkAddress(p, "listen", s.Listen)
+	}
+	admin, ok := s.AdminAddress()
 	if !ok {
 		return
 	}
 	checkAddress(p, "admin", admin)
-	if !c.Stdio && admin == c.Listen && !strings.HasSuffix(admin, ":0") {
+	if !s.Stdio && sameAddress(admin, s.Listen) {
 		p.add("admin", "%q is the address of the endpoint too; choose another, or %q for none", admin, AdminOff)
 	}
 }
 
 func checkAddress(p *Problems, field, addr string) {
+	if path, ok := UnixSocket(addr); ok {
+		checkSocketPath(p, field, path)
+		return
+	}
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		p.add(field, "%q is not an address; write HOST:PORT, as 127.0.0.1:8080 or [::1]:8080", addr)
+		p.add(field, "%q is not an address; write HOST:PORT, as 127.0.0.1:8080 or [::1]:8080, or unix:PATH", addr)
 		return
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
@@ -51,46 +88,26 @@ func checkAddress(p *Problems, field, addr string) {
 	}
 }
 
-func (c Config) checkVersions(p *Problems, known []mcp.Version) {
-	names := make([]string, len(known))
-	for i, v := range known {
-		names[i] = string(v)
+func (r Route) checkVersions(p *Problems, known []mcp.Version) {
+	names := versionNames(known)
+	if r.UpstreamVersion != "" {
+		p.oneOf("upstream_version", string(r.UpstreamVersion), names)
 	}
-	if c.UpstreamVersion != "" {
-		p.oneOf("upstream_version", string(c.UpstreamVersion), names)
-	}
-	p.oneOf("upstream_era", string(c.UpstreamEra), UpstreamEras())
-	for _, v := range c.ClientVersions {
+	p.oneOf("upstream_era", string(r.UpstreamEra), UpstreamEras())
+	for _, v := range r.ClientVersions {
 		p.oneOf("client_versions", string(v), names)
 	}
 }
 
-func (c Config) checkOptions(p *Problems) {
-	p.oneOf("inject_text", string(c.Options.InjectText), mcp.InjectTextNames())
-	p.oneOf("elicitation_fallback", string(c.Options.Fallback.Action), mcp.FallbackNames())
-	p.oneOf("loss", string(c.Options.Loss), mcp.LossNames())
-	p.oneOf("log_level", c.LogLevel, LogLevels())
-	if c.LogFormat != "" {
-		p.oneOf("log_format", string(c.LogFormat), LogFormats())
+func (r Route) checkOptions(p *Problems, known []mcp.Version) {
+	var own Problems
+	checkPolicy(&own, r.Options)
+	*p = append(*p, own...)
+	if r.Probe != "" {
+		p.oneOf("probe", string(r.Probe), negotiate.ProbeNames())
 	}
-}
-
-func (c Config) checkLimits(p *Problems) {
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{
-		{"connect_timeout", c.ConnectTimeout},
-		{"request_timeout", c.RequestTimeout},
-		{"session_timeout", c.SessionTimeout},
-		{"elicitation_timeout", c.Options.ElicitationTimeout},
-		{"keep_alive", c.KeepAlive},
-	} {
-		if d.value <= 0 {
-			p.add(d.field, "%s is no time to wait; write a duration above zero, as 30s, 10m or 1h", d.value)
-		}
-	}
-	if c.MaxBody <= 0 {
-		p.add("max_body", "%d is no size; write one above zero, as 64MiB", c.MaxBody)
+	handshakes := slices.DeleteFunc(rewrite.Standard().Handshakes().Versions(), func(v mcp.Version) bool { return !slices.Contains(known, v) })
+	for i, c := range r.Clients {
+		p.in("clients["+strconv.Itoa(i)+"]", c.check(versionNames(handshakes), own))
 	}
 }

@@ -10,7 +10,8 @@ import (
 // message's own id could still be read, so that an answer can name it.
 type Fault struct {
 	Error
-	ID ID
+	ID    ID
+	Limit string // the key of the limit that it is above, or ""
 }
 
 // Frame is what one HTTP body, line or socket message held.
@@ -25,28 +26,32 @@ type Item struct {
 	Fault   *Fault
 }
 
-// maxItems bounds a batch while decoding: an element takes far more memory
-// than the two bytes that it may be long.
-const maxItems = 10_000
-
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Decode reads a frame. It validates every byte, so that later readers may
 // look into bodies without checking again. A frame that is not JSON at all
 // yields a fault, with the id where one could be read before the damage.
-func Decode(b []byte) (*Frame, *Fault) {
+func Decode(b []byte) (*Frame, *Fault) { return DecodeWithin(b, MaxDepth) }
+
+// DecodeWithin is Decode for a frame that is nested that many levels deep at
+// most, those of its envelope among them; 0, or more than MaxDepth, is
+// MaxDepth.
+func DecodeWithin(b []byte, depth int) (*Frame, *Fault) {
+	if depth <= 0 || depth > MaxDepth {
+		depth = MaxDepth
+	}
 	b = bytes.TrimPrefix(b, byteOrderMark)
-	raw, err := parseFrame(b)
+	raw, err := parseFrame(b, depth)
 	if err != nil {
-		return nil, &Fault{Error: *Errorf(CodeParse, "the body is %v", err), ID: salvageID(b)}
+		return nil, unparsed(b, err, depth)
 	}
 	if !raw.IsArray() {
 		return &Frame{Items: []Item{decodeItem(raw)}}, nil
 	}
 	f := &Frame{Batch: true}
 	for i := space(raw, 1); raw[i] != ']'; {
-		if len(f.Items) == maxItems {
-			return nil, &Fault{Error: *Errorf(CodeInvalidRequest, "the batch has more than %d elements", maxItems)}
+		if len(f.Items) == MaxBatch {
+			return nil, &Fault{Error: *Errorf(CodeInvalidRequest, "the batch has more than %d elements", MaxBatch), Limit: LimitBatch}
 		}
 		end := skip(raw, i)
 		f.Items = append(f.Items, decodeItem(raw[i:end]))
@@ -57,11 +62,32 @@ func Decode(b []byte) (*Frame, *Fault) {
 	return f, nil
 }
 
-func parseFrame(b []byte) (Raw, error) {
+func parseFrame(b []byte, depth int) (Raw, error) {
 	if len(b) == 0 {
 		return nil, errors.New("empty")
 	}
-	return ParseRaw(b)
+	return parseWithin(b, depth)
+}
+
+// unparsed says why a frame could not be read. What is only nested too deep is
+// a request all the same, whose sender waits for the answer: its id is looked
+// for behind what is too deep, too.
+func unparsed(b []byte, err error, depth int) *Fault {
+	var bad *SyntaxError
+	if !errors.As(err, &bad) || !bad.deep {
+		return &Fault{Error: *Errorf(CodeParse, "the body is %v", err), ID: salvageID(b)}
+	}
+	f := &Fault{Error: *Errorf(CodeParse, "the message is nested deeper than %d levels, the limit %s", depth, LimitDepth), Limit: LimitDepth}
+	whole, err := ParseRaw(b)
+	switch {
+	case err != nil:
+		f.ID = salvageID(b)
+	case whole.IsObject():
+		if m := decodeItem(whole).Message; m != nil && m.Kind == Request {
+			f.ID = m.ID
+		}
+	}
+	return f
 }
 
 // DecodeMessage reads a frame that must hold a single message.

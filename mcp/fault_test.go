@@ -124,7 +124,11 @@ func TestDecodeSalvagesTheID(t *testing.T) {
 	for _, tc := range unreadable() {
 		t.Run(tc.name, func(t *testing.T) {
 			frame, fault := mcp.Decode([]byte(tc.text))
-			if frame != nil || fault == nil || fault.Code != mcp.CodeParse || fault.Message == "" {
+			limit := ""
+			if tc.name == "too deep" {
+				limit = mcp.LimitDepth
+			}
+			if frame != nil || fault == nil || fault.Code != mcp.CodeParse || fault.Message == "" || fault.Limit != limit {
 				t.Fatalf("%+v, %v", frame, fault)
 			}
 			if got := fault.ID.String(); got != tc.id {

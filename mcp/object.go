@@ -141,8 +141,13 @@ func (o *Object) Array(name string) *Array {
 	return child
 }
 
-// Set replaces the value of a member in place, or appends the member.
-func (o *Object) Set(name string, v Raw) { o.set(name, member{val: v}) }
+// Set replaces the value of a member in place, or appends the member. An empty
+// value, as Get returns it of a member that is not there, sets nothing.
+func (o *Object) Set(name string, v Raw) {
+	if len(v) > 0 {
+		o.set(name, member{val: v})
+	}
+}
 
 // SetObject puts an object that may still change in the place of a member.
 func (o *Object) SetObject(name string, child *Object) { o.set(name, member{node: child}) }

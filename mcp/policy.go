@@ -1,10 +1,5 @@
 package mcp
 
-import (
-	"slices"
-	"time"
-)
-
 // InjectText says when a tool result with structured content gets a text
 // block that repeats it.
 type InjectText string
@@ -50,6 +45,37 @@ type Fallback struct {
 	Declare bool
 }
 
+// FallbackRule is the policy for the questions of some tools.
+type FallbackRule struct {
+	// Tool is the name of the tool as its server calls it, or a pattern: see
+	// [Glob].
+	Tool     Glob
+	Fallback Fallback
+}
+
+// NotFoundCode says by which error code a client with sessions hears that a
+// resource does not exist, where its server is of the stateless revision,
+// which has no code of its own for that (server/resources "Error Handling").
+type NotFoundCode string
+
+// The choices of a code.
+const (
+	// NotFoundAuto is -32002 where the server names the resource in the error's
+	// data, since only that proves what it means; other errors stay.
+	NotFoundAuto NotFoundCode = "auto"
+	// NotFoundResource takes every -32602 that answers resources/read for a
+	// missing resource.
+	NotFoundResource NotFoundCode = "-32002"
+	// NotFoundParams leaves the code as the server gave it.
+	NotFoundParams NotFoundCode = "-32602"
+)
+
+var notFoundCodes = []NotFoundCode{NotFoundAuto, NotFoundResource, NotFoundParams}
+
+// NotFoundCodeNames returns the choices a configuration may name, the default
+// first.
+func NotFoundCodeNames() []string { return names(notFoundCodes) }
+
 // Credentials says which of a client's headers reach the upstream.
 type Credentials string
 
@@ -86,42 +112,6 @@ func names[T ~string](values []T) []string {
 		out[i] = string(v)
 	}
 	return out
-}
-
-// Options are an operator's choices for one route, as far as they decide what
-// happens to a message.
-type Options struct {
-	Strict     bool // remove members that an older receiver does not know
-	InjectText InjectText
-	Fallback   Fallback
-	Loss       LossPolicy
-	// RepairOutputSchema mends results that break their tool's output schema.
-	RepairOutputSchema bool
-	// ElicitationTimeout is how long a client may think about a question.
-	ElicitationTimeout time.Duration
-}
-
-// DefaultOptions returns what applies where an operator chose nothing.
-func DefaultOptions() Options {
-	return Options{
-		InjectText:         InjectMissing,
-		Fallback:           Fallback{Action: FallbackExplain},
-		Loss:               LossPass,
-		ElicitationTimeout: 10 * time.Minute,
-	}
-}
-
-// Valid reports an option outside its values.
-func (o Options) Valid() error {
-	switch {
-	case !slices.Contains(injectTexts, o.InjectText):
-		return Errorf(CodeInvalidParams, "unknown text injection policy %q", o.InjectText)
-	case !slices.Contains(fallbackActions, o.Fallback.Action):
-		return Errorf(CodeInvalidParams, "unknown fallback action %q", o.Fallback.Action)
-	case !slices.Contains(lossPolicies, o.Loss):
-		return Errorf(CodeInvalidParams, "unknown loss policy %q", o.Loss)
-	}
-	return nil
 }
 
 // Loss is something a receiver will not see because its version cannot say it.

@@ -12,12 +12,15 @@ import (
 type Raw []byte
 
 // ParseRaw checks that b is exactly one JSON value in UTF-8.
-func ParseRaw(b []byte) (Raw, error) {
+func ParseRaw(b []byte) (Raw, error) { return parseWithin(b, MaxDepth) }
+
+// parseWithin is ParseRaw for a value with that many levels at most.
+func parseWithin(b []byte, depth int) (Raw, error) {
 	if !utf8.Valid(b) {
 		return nil, syntax(0, "the text is not UTF-8")
 	}
 	start := space(b, 0)
-	end, err := validate(b, start)
+	end, err := validateWithin(b, start, depth)
 	if err != nil {
 		return nil, err
 	}

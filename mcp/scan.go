@@ -5,14 +5,11 @@ import (
 	"fmt"
 )
 
-// maxDepth bounds nesting while scanning. It is far above what MCP needs and
-// far below what would let a hostile body cost a reader anything.
-const maxDepth = 1024
-
 // A SyntaxError says where and why bytes are not one JSON value.
 type SyntaxError struct {
 	Offset int // bytes from the start of the scanned text
 	Reason string
+	deep   bool // it may well be JSON, but is nested too deep
 }
 
 func (e *SyntaxError) Error() string {
@@ -32,12 +29,13 @@ func space(b []byte, i int) int {
 
 // nest remembers for every open container whether it is an object.
 type nest struct {
-	bits  [maxDepth / 64]uint64
+	bits  [MaxDepth / 64]uint64
 	depth int
+	limit int // at most MaxDepth
 }
 
 func (n *nest) push(object bool) bool {
-	if n.depth == maxDepth {
+	if n.depth >= n.limit {
 		return false
 	}
 	word, bit := n.depth/64, uint(n.depth%64)
@@ -57,8 +55,11 @@ func (n *nest) object() bool {
 // validate returns the index after the JSON value that starts at b[i],
 // checking it against RFC 8259. Strings may hold lone surrogate escapes: they
 // are legal JSON text and travel on unchanged.
-func validate(b []byte, i int) (int, error) {
-	var n nest
+func validate(b []byte, i int) (int, error) { return validateWithin(b, i, MaxDepth) }
+
+// validateWithin is validate for a value with that many levels at most.
+func validateWithin(b []byte, i, depth int) (int, error) {
+	n := nest{limit: depth}
 	for {
 		var err error
 		var opened bool
@@ -84,7 +85,7 @@ func validateStart(b []byte, i int, n *nest) (next int, opened bool, err error) 
 	switch c := b[i]; c {
 	case '{', '[':
 		if !n.push(c == '{') {
-			return i, false, syntax(i, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+			return i, false, &SyntaxError{Offset: i, Reason: fmt.Sprintf("nested deeper than %d levels", n.limit), deep: true}
 		}
 		i = space(b, i+1)
 		if i < len(b) && b[i] == c+2 { // '{'+2 is '}', '['+2 is ']'

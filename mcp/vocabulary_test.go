@@ -77,11 +77,48 @@ func TestOptions(t *testing.T) {
 		"text":     func(o *mcp.Options) { o.InjectText = "always" },
 		"fallback": func(o *mcp.Options) { o.Fallback.Action = "accept" }, // rule 8: never
 		"loss":     func(o *mcp.Options) { o.Loss = "" },
+		"code":     func(o *mcp.Options) { o.NotFoundCode = "404" },
+		"rule":     func(o *mcp.Options) { o.FallbackRules = []mcp.FallbackRule{{Tool: "*"}} },
+		"pattern": func(o *mcp.Options) {
+			o.FallbackRules = []mcp.FallbackRule{{Tool: "[", Fallback: mcp.Fallback{Action: mcp.FallbackError}}}
+		},
+		"no tool": func(o *mcp.Options) {
+			o.FallbackRules = []mcp.FallbackRule{{Fallback: mcp.Fallback{Action: mcp.FallbackError}}}
+		},
 	} {
 		o := mcp.DefaultOptions()
 		if change(&o); o.Valid() == nil {
 			t.Errorf("%s: %+v is valid", name, o)
 		}
+	}
+}
+
+// The first rule that fits a tool decides, and one that declares declares for
+// all.
+func TestFallbackRules(t *testing.T) {
+	o := mcp.DefaultOptions()
+	if o.Declares() {
+		t.Error("declared by default")
+	}
+	o.FallbackRules = []mcp.FallbackRule{
+		{Tool: "deploy.*", Fallback: mcp.Fallback{Action: mcp.FallbackDecline}},
+		{Tool: "deploy.prod", Fallback: mcp.Fallback{Action: mcp.FallbackCancel}},
+		{Tool: "a/*", Fallback: mcp.Fallback{Action: mcp.FallbackError, Declare: true}},
+		{Tool: "*", Fallback: mcp.Fallback{Action: mcp.FallbackCancel}},
+	}
+	for tool, want := range map[string]mcp.FallbackAction{
+		"deploy.prod": mcp.FallbackDecline, "a/b/c": mcp.FallbackError, "other": mcp.FallbackCancel, "": mcp.FallbackExplain,
+	} {
+		if got := o.FallbackFor(tool).Action; got != want {
+			t.Errorf("%q is answered by %s, not %s", tool, got, want)
+		}
+	}
+	if !o.Declares() || o.Valid() != nil {
+		t.Errorf("declares %v, %v", o.Declares(), o.Valid())
+	}
+	mute := o.WithFallback(func(f *mcp.Fallback) { f.Declare = false })
+	if mute.Declares() || !o.Declares() {
+		t.Error("changed in the wrong place")
 	}
 }
 
@@ -91,6 +128,7 @@ func TestPolicyNames(t *testing.T) {
 		{mcp.InjectTextNames(), []string{"missing", "unless-equivalent", "never"}},
 		{mcp.FallbackNames(), []string{"explain", "cancel", "decline", "error"}},
 		{mcp.LossNames(), []string{"pass", "refuse"}},
+		{mcp.NotFoundCodeNames(), []string{"auto", "-32002", "-32602"}},
 		{mcp.CredentialNames(), []string{"forward", "static", "none"}}, // decision 9
 	} {
 		if !slices.Equal(tc.got, tc.want) {

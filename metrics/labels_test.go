@@ -66,6 +66,12 @@ func TestHostileValuesStayBounded(t *testing.T) {
 		m.Rewritten(bad)
 		m.Lost(bad, mcp.Verdict(bad))
 		m.FellBack(bad, bad)
+		m.Judged(bad, bad)
+		m.Reclassified(bad, bad)
+		m.Listened(mcp.Side(i%256), bad)
+		m.ListenEnded(mcp.Side(i % 256))
+		m.Relearned(bad)
+		m.Rounds(i)
 		m.Batched(mcp.Client, i, true)
 		m.Answered(bad, mcp.Kind(i%256), time.Duration(i))
 		m.Worked(bad, -time.Duration(i))
@@ -78,6 +84,9 @@ func TestHostileValuesStayBounded(t *testing.T) {
 	}
 	if got := value(t, reg, "mcpbridge_rewrites_total"); got != 100_000 {
 		t.Errorf("rewrites = %v: a value outside the set must be counted too", got)
+	}
+	if got := value(t, reg, "mcpbridge_listens_open"); got != 0 {
+		t.Errorf("open listens = %v after all were closed", got)
 	}
 	if got := value(t, reg, "mcpbridge_sessions_active"); got != 0 {
 		t.Errorf("active sessions = %v after all were closed", got)

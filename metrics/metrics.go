@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
@@ -37,16 +38,27 @@ type Metrics struct {
 	transports *capped
 	eras       closed
 	outcomes   closed
+	bases      closed
+	heard      closed
+	causes     closed
+	keys       closed
+	reg        prometheus.Registerer
+}
+
+// Announce registers in reg which program is counted.
+func Announce(reg prometheus.Registerer, build BuildInfo) {
+	factory{promauto.With(reg)}.gauge("build_info", "What is running; the value is always 1.", "version", "revision", "go_version").
+		WithLabelValues(build.Version, build.Revision, build.GoVersion).Set(1)
 }
 
 // New registers the metrics in reg and returns what counts them. Versions
 // outside known are counted as "other". It panics when reg already has them,
 // as two sets of the same counters are a mistake in the program.
-func New(reg prometheus.Registerer, build BuildInfo, known []mcp.Version) *Metrics {
+func New(reg prometheus.Registerer, known []mcp.Version) *Metrics {
 	s := newSeries(reg)
-	s.build.WithLabelValues(build.Version, build.Revision, build.GoVersion).Set(1)
 	return &Metrics{
 		series:     s,
+		reg:        reg,
 		versions:   newClosed(known),
 		methods:    newClosed(methods()),
 		changes:    newCapped(maxChanges),
@@ -56,6 +68,10 @@ func New(reg prometheus.Registerer, build BuildInfo, known []mcp.Version) *Metri
 		transports: newCapped(maxTransports),
 		eras:       newClosed([]string{"legacy", "modern"}),
 		outcomes:   newClosed([]string{"resumed", "abandoned", "lost"}),
+		bases:      newClosed([]string{"probe", "fallback", "handshake"}),
+		heard:      newClosed([]string{"honoured", "empty", "refused"}),
+		causes:     newClosed([]string{"unknown_tool", "mismatch"}),
+		keys:       newClosed(mcp.LimitNames()),
 	}
 }
 
@@ -110,6 +126,34 @@ func (m *Metrics) Lost(change string, v mcp.Verdict) {
 // Probed counts a probe of the upstream's era.
 func (m *Metrics) Probed(era string) { m.probes.WithLabelValues(m.eras.label(era)).Inc() }
 
+// Judged counts a conclusion about the upstream's era.
+func (m *Metrics) Judged(era, by string) {
+	m.verdicts.WithLabelValues(m.eras.label(era), m.bases.label(by)).Inc()
+}
+
+// Reclassified counts an upstream that is of another era than it was.
+func (m *Metrics) Reclassified(from, to string) {
+	m.turns.WithLabelValues(m.eras.label(from), m.eras.label(to)).Inc()
+}
+
+// Rounds counts the rounds of questions of a call that is over.
+func (m *Metrics) Rounds(n int) { m.rounds.Observe(float64(n)) }
+
+// Listened counts what became of a request to listen.
+func (m *Metrics) Listened(side mcp.Side, outcome string) {
+	m.listens.WithLabelValues(side.String(), m.heard.label(outcome)).Inc()
+	if outcome != "refused" {
+		m.listening.WithLabelValues(side.String()).Inc()
+	}
+}
+
+// ListenEnded counts a listen that is over. It must have been counted as
+// honoured or empty before.
+func (m *Metrics) ListenEnded(side mcp.Side) { m.listening.WithLabelValues(side.String()).Dec() }
+
+// Relearned counts a listing of the tools by the bridge itself.
+func (m *Metrics) Relearned(why string) { m.relearned.WithLabelValues(m.causes.label(why)).Inc() }
+
 // Parked counts a call that waits for its client to come back.
 func (m *Metrics) Parked() { m.parked.Inc() }
 
@@ -124,6 +168,9 @@ func (m *Metrics) Unparked(how string, after time.Duration) {
 func (m *Metrics) FellBack(feature, action string) {
 	m.fallbacks.WithLabelValues(m.features.label(feature), m.actions.label(action)).Inc()
 }
+
+// Limited counts what a limit refused or cut.
+func (m *Metrics) Limited(limit string) { m.limits.WithLabelValues(m.keys.label(limit)).Inc() }
 
 // Batched counts a JSON-RPC batch and its size.
 func (m *Metrics) Batched(from mcp.Side, size int, served bool) {

@@ -32,7 +32,8 @@ var (
 
 func newMetrics() (*metrics.Metrics, *prometheus.Registry) {
 	reg := prometheus.NewRegistry()
-	return metrics.New(reg, build, known), reg
+	metrics.Announce(reg, build)
+	return metrics.New(reg, known), reg
 }
 
 func exposition(reg *prometheus.Registry) string {
@@ -58,6 +59,18 @@ func observe(m bridge.Observer) {
 	m.Lost("drop-audio", mcp.Refused)
 	m.Lost("drop-audio", "perhaps")
 	m.Probed("modern")
+	m.Judged("legacy", "fallback")
+	m.Judged("modern", "guess")
+	m.Reclassified("legacy", "modern")
+	m.Rounds(1)
+	m.Rounds(8)
+	m.Listened(mcp.Client, "honoured")
+	m.Listened(mcp.Client, "empty")
+	m.ListenEnded(mcp.Client)
+	m.Listened(mcp.Server, "refused")
+	m.Relearned("mismatch")
+	m.Limited(mcp.LimitCalls)
+	m.Limited("max_typos")
 	m.Parked()
 	m.Parked()
 	m.Unparked("resumed", 3*time.Second)
@@ -73,6 +86,7 @@ func observe(m bridge.Observer) {
 
 func TestExposition(t *testing.T) {
 	m, reg := newMetrics()
+	m.WatchPool(func() map[string]int { return map[string]int{"busy": 2, "idle": 1, "odd": 7} })
 	observe(m)
 	got := exposition(reg)
 	golden := filepath.Join("testdata", "exposition.txt")

@@ -9,13 +9,14 @@ const namespace = "mcpbridge"
 
 // series are the metrics as the registry holds them.
 type series struct {
-	build, active                           *prometheus.GaugeVec
+	active                                  *prometheus.GaugeVec
 	opened, messages, negotiations, batches *prometheus.CounterVec
 	rewrites, losses, fallbacks, errors     *prometheus.CounterVec
-	probes, parks                           *prometheus.CounterVec
+	probes, verdicts, turns, parks          *prometheus.CounterVec
+	listens, relearned, limits              *prometheus.CounterVec
+	listening                               *prometheus.GaugeVec
 	parked                                  prometheus.Gauge
-	parkTime                                prometheus.Histogram
-	batchSize                               prometheus.Histogram
+	parkTime, rounds, batchSize             prometheus.Histogram
 	duration, overhead                      *prometheus.HistogramVec
 }
 
@@ -23,8 +24,6 @@ func newSeries(reg prometheus.Registerer) series {
 	f := factory{promauto.With(reg)}
 	pair := []string{"client_version", "server_version", "client_transport", "server_transport"}
 	return series{
-		build: f.gauge("build_info", "What is running; the value is always 1.",
-			"version", "revision", "go_version"),
 		active: f.gauge("sessions_active", "Conversations that are open now.", pair...),
 		opened: f.counter("sessions_opened_total", "Conversations opened.", pair...),
 		messages: f.counter("messages_total", "JSON-RPC messages on the wire of a leg; answers carry the method they answer.",
@@ -35,6 +34,13 @@ func newSeries(reg prometheus.Registerer) series {
 		losses: f.counter("losses_total", "Things a receiver's version could not say, and whether the rest was passed or refused.",
 			"change", "verdict"),
 		probes:    f.counter("probes_total", "Probes of the upstream's era by what they found.", "era"),
+		verdicts:  f.counter("verdicts_total", "Conclusions about the upstream's era, and what they rest on.", "era", "by"),
+		turns:     f.counter("era_reclassifications_total", "Upstreams found to be of another era than before, per credential.", "from", "to"),
+		rounds:    f.histogram("call_rounds", "Rounds of questions that a call took, for calls that took any.", []float64{1, 2, 3, 4, 5, 6, 8, 12, 16}),
+		listens:   f.counter("listens_total", "Requests to listen by who sent them, a client or, to a server, the bridge, and what became of them.", "side", "outcome"),
+		listening: f.gauge("listens_open", "Listens that are open now.", "side"),
+		relearned: f.counter("header_refreshes_total", "Listings of the tools by which the bridge learnt which arguments headers repeat.", "reason"),
+		limits:    f.counter("limit_hits_total", "What a limit refused or cut, by the limit's key in a configuration.", "limit"),
 		parks:     f.counter("parks_total", "Calls that waited for their client to come back with answers, by how that ended.", "outcome"),
 		parked:    f.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "parked_calls", Help: "Calls that wait for their client to come back with answers."}),
 		parkTime:  f.histogram("park_duration_seconds", "How long such calls waited.", []float64{.1, .5, 1, 5, 10, 30, 60, 120, 300, 600, 1200}),

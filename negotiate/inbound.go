@@ -32,8 +32,10 @@ func Inbound(f *mcp.Frame, r Rules) Intake {
 		}
 		return Intake{Messages: []*mcp.Message{f.Items[0].Message}}
 	}
-	if reason := refusesBatch(f, r); reason != "" {
-		return refuse("%s", reason)
+	if reason, limit := refusesBatch(f, r); reason != "" {
+		in := refuse("%s", reason)
+		in.Refusal.Limit = limit
+		return in
 	}
 	var in Intake
 	var ids = map[string]bool{}
@@ -71,16 +73,18 @@ func asks(i mcp.Item) mcp.ID {
 	return mcp.ID{}
 }
 
-func refusesBatch(f *mcp.Frame, r Rules) string {
+// refusesBatch returns why a batch is not taken, and the limit that it is
+// above, if that is why.
+func refusesBatch(f *mcp.Frame, r Rules) (reason, limit string) {
 	switch {
 	case r.Strict && !r.Batches:
-		return "the negotiated protocol version has no batches; send each message alone"
+		return "the negotiated protocol version has no batches; send each message alone", ""
 	case len(f.Items) == 0:
-		return "the batch is empty"
+		return "the batch is empty", ""
 	case len(f.Items) > r.MaxBatch:
-		return fmt.Sprintf("the batch has %d elements; at most %d are taken", len(f.Items), r.MaxBatch)
+		return fmt.Sprintf("the batch has %d elements, more than %d, the limit %s; send fewer at once", len(f.Items), r.MaxBatch, mcp.LimitBatch), mcp.LimitBatch
 	}
-	return ""
+	return "", ""
 }
 
 func refuse(format string, args ...any) Intake {

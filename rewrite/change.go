@@ -53,7 +53,12 @@ type Facing struct {
 	// Routed says that the server is reached over HTTP, where headers repeat
 	// parts of a request.
 	Routed bool
-	lacks  []func(*mcp.Message) string
+	// Headless says that the client's messages come without headers.
+	Headless bool
+	// OneCredential says that the server does not see by whose credential a
+	// client asks: it sees one of the bridge's, or none.
+	OneCredential bool
+	lacks         []func(*mcp.Message) string
 }
 
 // Lacks names a feature that m needs and that the client's version does not
@@ -76,6 +81,11 @@ type Deps struct {
 	// open again, with Open. Nil means that no call can be parked.
 	Seal func(payload string) string
 	Open func(state string) (payload string, ok bool)
+	// Wrap makes an opaque state of a payload that only the same client can open
+	// again, with Unwrap, in whatever conversation. Nil means that servers' states
+	// pass as they are.
+	Wrap   func(payload string) string
+	Unwrap func(state string) (payload string, ok bool)
 }
 
 // Stage is a conversation change at work in one session. What it does not

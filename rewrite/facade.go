@@ -270,10 +270,12 @@ func modernError(m *mcp.Message, uri string) (changed bool) {
 	case code == mcp.CodeNeedsURL && hasRounds(m.Method): // becomes a round
 	case code <= -32700 || code > -32000 && code != 0 || code >= -32603 && code <= -32600:
 	default:
-		old, _ := body.Get("code")
+		old, hasCode := body.Get("code")
 		body.Set("code", mcp.IntID(mcp.CodeInternal).Raw())
 		data := mcp.NewObject()
-		data.Set("legacyCode", old)
+		if hasCode {
+			data.Set("legacyCode", old)
+		}
 		if v, ok := body.Get("data"); ok {
 			data.Set("legacyData", v)
 		}

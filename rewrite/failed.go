@@ -98,6 +98,7 @@ func (s *failedElicitation) Expire(out *Out) {
 		note := mcp.NewNotification(mcp.Cancelled, mcp.MustObject(`{"reason":"no answer in time"}`))
 		note.Call, note.Within = key, w.request.Within
 		out.Tell(mcp.Client, note)
+		out.Limited(mcp.LimitElicitation)
 		s.cancel(w.request, out)
 	}
 }

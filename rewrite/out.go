@@ -38,6 +38,9 @@ type Report struct {
 	Rewritten []string
 	Losses    []Lost
 	FellBack  []FellBack
+	Rounds    []int    // of calls that are over, for those that needed any
+	Relearned []string // why the bridge listed the tools itself
+	Limited   []string // keys of limits (mcp.LimitNames) that cut something
 }
 
 // Lost is a loss and what policy made of it.
@@ -109,6 +112,24 @@ func (o *Out) Push(on bool, tag any) {
 // FellBack reports that the stage answered in place of the client.
 func (o *Out) FellBack(feature, action string) {
 	o.pass.out.FellBack = append(o.pass.out.FellBack, FellBack{feature, action})
+}
+
+// Rounds reports how many rounds of questions a call took that is over; one
+// that took none is not reported.
+func (o *Out) Rounds(n int) {
+	if n > 0 {
+		o.pass.out.Rounds = append(o.pass.out.Rounds, n)
+	}
+}
+
+// Relearned reports that the stage lists the tools itself, and why.
+func (o *Out) Relearned(why string) {
+	o.pass.out.Relearned = append(o.pass.out.Relearned, why)
+}
+
+// Limited reports that a limit cut something, by its key.
+func (o *Out) Limited(limit string) {
+	o.pass.out.Limited = append(o.pass.out.Limited, limit)
 }
 
 // Rewritten reports that the stage changed a message.

@@ -92,3 +92,27 @@ func onlyText(body *mcp.Object) mcp.Raw {
 	}
 	return parsed
 }
+
+// schemaStrip hides output schemas, on routes that ask for it. It stands
+// nearer to the client than what learns from them.
+type schemaStrip struct{ Passive }
+
+func newSchemaStrip(f Facing, _ Deps) Stage {
+	if !f.Options.StripOutputSchema {
+		return Passive{}
+	}
+	return schemaStrip{}
+}
+
+// ToClient implements Stage.
+func (schemaStrip) ToClient(m *mcp.Message, out *Out) {
+	if m.Kind == mcp.Result && m.Method == mcp.ToolsList {
+		eachBlock(m.Body.Array("tools"), func(tool *mcp.Object) {
+			if tool.Delete("outputSchema") {
+				out.Rewritten()
+				out.Lose("outputSchema of a tool")
+			}
+		})
+	}
+	out.Forward(m)
+}

@@ -19,6 +19,13 @@ const pageWait = 20 * time.Second
 
 // open asks the client for the pages that the server named.
 func (s *parking) open(c *parkedCall, m *mcp.Message, out *Out) {
+	if s.occupied() >= s.most {
+		s.forget(c, out)
+		out.Limited(mcp.LimitParked)
+		out.FellBack("parking", "refuse")
+		out.Forward(m.Refuse(mcp.Errorf(mcp.CodeInternal, "%d calls wait for the client's answers, the limit %s; answer those first", s.most, mcp.LimitParked)))
+		return
+	}
 	c.pages = &pages{waiting: map[string]bool{}}
 	clear(c.questions)
 	list := m.Body.Object("data").Array("elicitations")
@@ -34,7 +41,7 @@ func (s *parking) open(c *parkedCall, m *mcp.Message, out *Out) {
 		c.enqueue(mcp.NewRequest(mcp.Elicit, page.Clone()), out.Now)
 	}
 	if len(c.questions) == 0 {
-		delete(s.calls, c.key)
+		s.forget(c, out)
 		out.Forward(m.Refuse(mcp.Errorf(mcp.CodeInternal, "the server wants something opened first but does not say what: %s", clip(m.Body.Text("message"), 256))))
 		return
 	}
@@ -47,12 +54,12 @@ func (s *parking) opened(c *parkedCall, m *mcp.Message, answers *mcp.Object, out
 		v, given := answers.Get(name)
 		if !given {
 			c.round++
-			c.shown, c.expires = s.round(c), out.Now.Add(parkLifetime)
+			c.shown, c.expires = s.round(c), out.Now.Add(s.lifetime)
 			out.Answer(m.Answer(c.shown.Clone()))
 			return
 		}
 		if answer, _ := mcp.ParseObject(v); answer.Text("action") != "accept" {
-			delete(s.calls, c.key)
+			s.forget(c, out)
 			out.Attach(c.key, m)
 			s.decline(c, out)
 			return

@@ -15,7 +15,7 @@ import (
 )
 
 // cases returns every golden transcript.
-func cases(t *testing.T) []*golden.Case {
+func cases(t testing.TB) []*golden.Case {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil {
@@ -115,13 +115,7 @@ func travellers(t *testing.T) []traveller {
 	t.Helper()
 	var all []traveller
 	for _, c := range cases(t) {
-		methods := map[string]string{} // of what awaits an answer, by leg and id
-		for _, b := range c.Blocks {
-			collect(&all, methods, b.Step)
-			for _, line := range b.Outputs {
-				note(methods, line)
-			}
-		}
+		all = append(all, messagesOf(c)...)
 	}
 	slices.SortFunc(all, func(a, b traveller) int {
 		return strings.Compare(a.text+a.method, b.text+b.method)

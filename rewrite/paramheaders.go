@@ -19,6 +19,7 @@ type paramHeaders struct {
 	complete bool                    // all pages have been seen
 	calls    map[mcp.CallKey]*namedCall
 	walk     *walk // a listing of the bridge's own
+	stamped  bool  // requests say themselves who asks
 }
 
 // namedCall is one call of a tool.
@@ -45,6 +46,21 @@ func newParamHeaders(f Facing, _ Deps) Stage {
 	if f.Client.Version >= f.Server.Version || !f.Routed {
 		return Passive{}
 	}
+	return makeParamHeaders()
+}
+
+// newPipeHeaders serves clients of the server's own revision that have no
+// headers to name anything in.
+func newPipeHeaders(f Facing, _ Deps) Stage {
+	if f.Client.Version < v20260728 || f.Server.Version < v20260728 || !f.Routed || !f.Headless {
+		return Passive{}
+	}
+	s := makeParamHeaders()
+	s.stamped = true
+	return s
+}
+
+func makeParamHeaders() *paramHeaders {
 	return &paramHeaders{tools: map[string][]namedParam{}, hidden: map[string]bool{}, calls: map[mcp.CallKey]*namedCall{}}
 }
 
@@ -80,7 +96,7 @@ func (s *paramHeaders) call(m *mcp.Message, out *Out) {
 		s.send(c, out)
 		return
 	}
-	s.list(m.Call, out)
+	s.list(m.Call, "unknown_tool", out)
 }
 
 // send names the arguments and lets the call go on.
@@ -96,12 +112,13 @@ func (s *paramHeaders) send(c *namedCall, out *Out) {
 }
 
 // list asks for the tools, or joins the listing under way.
-func (s *paramHeaders) list(key mcp.CallKey, out *Out) {
+func (s *paramHeaders) list(key mcp.CallKey, why string, out *Out) {
 	if s.walk != nil {
 		s.walk.calls = append(s.walk.calls, key)
 		return
 	}
 	s.walk = &walk{calls: []mcp.CallKey{key}, fresh: map[string][]namedParam{}, bad: map[string]bool{}}
+	out.Relearned(why)
 	s.page(nil, out)
 }
 
@@ -112,7 +129,12 @@ func (s *paramHeaders) page(cursor mcp.Raw, out *Out) {
 	}
 	s.walk.pages++
 	m := mcp.NewRequest(mcp.ToolsList, params)
-	m.Header = s.calls[s.walk.calls[0]].header()
+	first := s.calls[s.walk.calls[0]]
+	m.Header = first.header()
+	if meta := first.meta(); meta != nil && s.stamped {
+		meta.Delete("progressToken")
+		params.SetObject("_meta", meta)
+	}
 	out.Ask(mcp.Server, m, s.walk)
 }
 
@@ -122,6 +144,14 @@ func (c *namedCall) header() http.Header {
 		return nil
 	}
 	return c.request.Header
+}
+
+// meta is a copy of what the request says of its client.
+func (c *namedCall) meta() *mcp.Object {
+	if c == nil {
+		return nil
+	}
+	return c.request.Meta().Clone()
 }
 
 // Answered implements Stage: a page of the bridge's own listing.
@@ -179,7 +209,7 @@ func (s *paramHeaders) ToClient(m *mcp.Message, out *Out) {
 	case c == nil || !m.IsAnswer():
 	case m.Kind == mcp.Failure && m.Code() == mcp.CodeHeaderMismatch && !c.again:
 		c.again = true // it was not executed
-		s.list(m.Call, out)
+		s.list(m.Call, "mismatch", out)
 		return
 	default:
 		delete(s.calls, m.Call)

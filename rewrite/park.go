@@ -23,6 +23,9 @@ type parking struct {
 	gate  *undeclared // what to answer when the client lacks a capability
 	calls map[mcp.CallKey]*parkedCall
 	early early
+
+	most     int           // calls held
+	lifetime time.Duration // of each, since its client was last heard
 }
 
 // parkedCall is a call that may ask.
@@ -47,8 +50,6 @@ type parkedCall struct {
 const (
 	gatherWindow = 25 * time.Millisecond
 	gatherMax    = 100 * time.Millisecond
-	parkLifetime = 10 * time.Minute
-	maxParked    = 16 // calls held in one conversation
 	maxQuestions = 64 // of one call at a time
 )
 
@@ -56,11 +57,15 @@ func newParking(f Facing, d Deps) Stage {
 	if f.Client.Version <= f.Server.Version {
 		return Passive{}
 	}
-	gate := &undeclared{f: f, notes: map[mcp.CallKey][]mcp.Raw{}}
-	if gate.f.Options.Fallback.Action == mcp.FallbackExplain { // a stateless client is told by an error
-		gate.f.Options.Fallback.Action = mcp.FallbackCancel
-	}
-	return &parking{f: f, deps: d, gate: gate, calls: map[mcp.CallKey]*parkedCall{}}
+	gate := newUndeclaredStage(f)
+	gate.f.Options = f.Options.WithFallback(func(b *mcp.Fallback) {
+		if b.Action == mcp.FallbackExplain { // a stateless client is told by an error
+			b.Action = mcp.FallbackCancel
+		}
+	})
+	s := &parking{f: f, deps: d, gate: gate, calls: map[mcp.CallKey]*parkedCall{}}
+	s.most, s.lifetime = f.Options.Parking()
+	return s
 }
 
 // ToServer implements Stage.
@@ -68,7 +73,7 @@ func (s *parking) ToServer(m *mcp.Message, out *Out) {
 	c := s.calls[m.Call]
 	switch {
 	case m.Method == mcp.Cancelled && c != nil:
-		delete(s.calls, m.Call)
+		s.forget(c, out)
 		s.release(c, out)
 		out.Forward(m)
 	case m.Kind == mcp.Request && hasRounds(m.Method):
@@ -130,14 +135,19 @@ func (s *parking) asked(m *mcp.Message, out *Out) {
 	case m.Method != mcp.Elicit && m.Method != mcp.CreateMessage && m.Method != mcp.RootsList:
 		out.Answer(m.Refuse(mcp.Errorf(mcp.CodeMethodNotFound, "Method not found")))
 	case missing != "":
+		tool := ""
 		if c != nil {
-			c.lacked = requiredCapability(missing)
+			c.lacked, tool = requiredCapability(missing), toolOf(c.request)
 		}
-		s.gate.answer(m, missing, out)
+		s.gate.answer(m, missing, tool, out)
 	case c == nil && s.keep(m, out.Now):
 	case c == nil:
 		out.Answer(m.Refuse(mcp.Errorf(mcp.CodeInvalidParams, "no client request is in progress that this could belong to")))
-	case len(c.questions) >= maxQuestions || !c.held && s.held() >= maxParked:
+	case len(c.questions) >= maxQuestions:
+		out.FellBack("parking", "refuse")
+		out.Answer(unasked(m))
+	case !c.occupies() && s.occupied() >= s.most:
+		out.Limited(mcp.LimitParked)
 		out.FellBack("parking", "refuse")
 		out.Answer(unasked(m))
 	default:
@@ -154,10 +164,13 @@ func requiredCapability(feature string) mcp.Raw {
 	return mcp.Raw(`{"` + capability + `":{"` + member + `":{}}}`)
 }
 
-func (s *parking) held() int {
+// occupies reports whether a call is parked, or will be.
+func (c *parkedCall) occupies() bool { return c.held || !c.close.IsZero() }
+
+func (s *parking) occupied() int {
 	n := 0
 	for _, c := range s.calls {
-		if c.held {
+		if c.occupies() {
 			n++
 		}
 	}
@@ -187,6 +200,11 @@ func (c *parkedCall) enqueue(m *mcp.Message, now time.Time) {
 	}
 }
 
+func (s *parking) forget(c *parkedCall, out *Out) {
+	delete(s.calls, c.key)
+	out.Rounds(c.round)
+}
+
 // withdrawn: the server no longer wants an answer.
 func (s *parking) withdrawn(question mcp.CallKey) {
 	for _, c := range s.calls {
@@ -214,7 +232,7 @@ func (s *parking) answered(c *parkedCall, m *mcp.Message, out *Out) {
 		}
 		c.lacked = requiredCapability("elicitation.url")
 	}
-	delete(s.calls, c.key)
+	s.forget(c, out)
 	if c.lacked != nil && failed(m) {
 		out.Rewritten()
 		out.Forward(m.Refuse(needsCapability(c.lacked)))
@@ -231,7 +249,7 @@ func failed(m *mcp.Message) bool {
 // show answers the client's request with the questions that are open.
 func (s *parking) show(c *parkedCall, out *Out) {
 	c.round++
-	c.held, c.close, c.expires = true, time.Time{}, out.Now.Add(parkLifetime)
+	c.held, c.close, c.expires = true, time.Time{}, out.Now.Add(s.lifetime)
 	c.shown = s.round(c)
 	out.Rewritten()
 	out.Park(c.key, &mcp.Message{Kind: mcp.Result, Method: c.request.Method, Body: c.shown.Clone()})
@@ -323,7 +341,8 @@ func (s *parking) Expire(out *Out) {
 
 // abandon ends a call whose client did not come back.
 func (s *parking) abandon(c *parkedCall, out *Out) {
-	delete(s.calls, c.key)
+	s.forget(c, out)
+	out.Limited(mcp.LimitPark)
 	out.FellBack("parking", "abandon")
 	s.release(c, out)
 	note := mcp.NewNotification(mcp.Cancelled, mcp.MustObject(`{"reason":"the client did not return"}`))

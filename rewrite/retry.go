@@ -26,7 +26,7 @@ func (s *parking) retry(m *mcp.Message, state mcp.Raw, out *Out) {
 	case lacking != nil:
 		out.Answer(m.Refuse(needsCapability(lacking)))
 	case c.done != nil:
-		delete(s.calls, c.key)
+		s.forget(c, out)
 		out.Attach(c.key, m)
 		out.Tell(mcp.Client, c.done)
 	case m.Body.Has("inputResponses") && answers == nil || !s.valid(c, answers):
@@ -49,9 +49,8 @@ func (s *parking) resume(m *mcp.Message, state mcp.Raw, now time.Time) (c *parke
 	}
 	key, _ := strconv.ParseUint(fields[0], 10, 64)
 	round, _ = strconv.Atoi(fields[1])
-	expires, _ := strconv.ParseInt(fields[3], 10, 64)
 	c = s.calls[mcp.CallKey(key)]
-	if c == nil || fields[2] != c.digest || digestOf(m) != c.digest || now.UnixMilli() > expires {
+	if c == nil || fields[2] != c.digest || digestOf(m) != c.digest || c.expires.Before(now) { // by the clock that never jumps
 		return nil, 0, false
 	}
 	return c, round, true
@@ -135,7 +134,7 @@ func (s *parking) give(c *parkedCall, m *mcp.Message, answers *mcp.Object, out *
 			missing = true
 		}
 	}
-	c.expires = out.Now.Add(parkLifetime)
+	c.expires = out.Now.Add(s.lifetime)
 	if missing {
 		c.round++
 		c.shown = s.round(c)

@@ -56,6 +56,11 @@ func rev20241105() Revision {
 				Doc:    "Answers a list request for a capability the server did not declare with an empty list: many clients ask regardless and take -32601 for a failed connection.",
 				Source: "basic/lifecycle \"Capability Negotiation\"",
 			},
+			{
+				Name: "flatten-lists", Class: Repair, Stage: newFlattening,
+				Doc:    "On routes that ask for it: gathers all pages of a list into one answer, for clients that read only the first; a page that fails fails the list.",
+				Source: "server/utilities/pagination", Loss: "pages after one that leads back to an earlier one",
+			},
 		},
 	}
 }

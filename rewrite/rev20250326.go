@@ -73,7 +73,10 @@ func embedAudio(e *Edit, block *mcp.Object) {
 	if !isType(block, "audio") {
 		return
 	}
-	data, _ := block.Get("data")
+	data, ok := block.Get("data")
+	if !ok {
+		data = mcp.Quote("") // the new block must have some
+	}
 	digest := sha256.Sum256(data)
 	resource := mcp.NewObject()
 	resource.Set("uri", mcp.Quote("urn:mcpbridge:audio:"+hex.EncodeToString(digest[:16])))

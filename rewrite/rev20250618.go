@@ -61,6 +61,11 @@ func structured() []Change {
 			Source: "server/tools \"Output Schema\"",
 		},
 		{
+			Name: "strip-output-schema", Class: Repair, Stage: newSchemaStrip,
+			Doc:    "On routes that ask for it: removes outputSchema of tools, for servers that never fulfil it and clients that reject such results. structuredContent stays.",
+			Source: "server/tools \"Output Schema\"", Loss: "the schema",
+		},
+		{
 			Name: "drop-structured-content", Class: Additive, Downgrade: dropStructured,
 			Doc:    "Removes structuredContent once a text block says the same.",
 			Source: "schema CallToolResult.structuredContent", Loss: "the structure; its text stays",

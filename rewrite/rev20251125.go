@@ -15,7 +15,7 @@ func rev20251125() Revision {
 			Opening: mcp.Initialize, Sessions: true, VersionHeader: true,
 			Priming: true, IDlessErrors: true,
 		},
-		Changes: slices.Concat(peers(), forms(), samplings(), tasks()),
+		Changes: slices.Concat(peers(), toolNames(), forms(), samplings(), tasks()),
 	}
 }
 
@@ -51,6 +51,17 @@ func peers() []Change {
 			Name: "drop-bare-cancellation", Class: Breaking, Downgrade: dropBareCancel,
 			Doc:    "Drops notifications/cancelled without a request: older peers cannot read it.",
 			Source: "schema CancelledNotification.params.requestId",
+		},
+	}
+}
+
+// toolNames: the revision recommends what names are made of.
+func toolNames() []Change {
+	return []Change{
+		{
+			Name: "make-names-safe", Class: Repair, Stage: newNaming,
+			Doc:    "On routes that ask for it: gives tools and prompts names of A-Z, a-z, 0-9, _ and -, 64 at most, for clients that take no others, and maps them back wherever the client uses them.",
+			Source: "server/tools \"Tool Names\"; SEP-986",
 		},
 	}
 }

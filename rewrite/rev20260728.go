@@ -50,6 +50,11 @@ func rev20260728() Revision {
 				Source: "basic/transports/streamable-http \"Custom Headers from Tool Parameters\"; SEP-2243",
 			},
 			{
+				Name: "name-parameters-for-pipes", Class: Repair, Stage: newPipeHeaders,
+				Doc:    "Does the same for a stateless client on a pipe, which has no headers, before a server over HTTP, which needs them.",
+				Source: "basic/transports/streamable-http \"Custom Headers from Tool Parameters\"; SEP-2243",
+			},
+			{
 				Name: "run-rounds", Class: Breaking, Stage: newRounds,
 				Doc:    "Asks the client what a server answers it needs, as requests in the stream of the call, and repeats the call with the answers, round by round.",
 				Source: "basic/patterns/mrtr; SEP-2322",
@@ -65,6 +70,11 @@ func rev20260728() Revision {
 				Source: "basic/patterns/mrtr; basic \"Error Codes\"",
 			},
 			{
+				Name: "bind-request-state", Class: Repair, Stage: newBinding,
+				Doc:    "Binds the request state of a stateless server to the client that got it, where the server sees one credential for all clients and cannot do so itself; the server gets back exactly what it gave.",
+				Source: "basic/patterns/mrtr \"Server Requirements\"",
+			},
+			{
 				Name: "mend-roots-question", Class: Repair, Repair: mendRootsQuestion,
 				Doc:    "Gives a question for roots the params that it may leave out, since an official client fails without.",
 				Source: "schema InputRequests",
@@ -78,6 +88,11 @@ func rev20260728() Revision {
 				Name: "drop-result-envelope", Class: Breaking, Downgrade: dropEnvelope,
 				Doc:    "Removes resultType, caching hints and what belongs to one hop from results.",
 				Source: "basic \"Results\"; server/utilities/caching",
+			},
+			{
+				Name: "strip-hop-keys", Class: Breaking, Downgrade: stripStamps,
+				Doc:    "Removes what a request says of its version, client and capabilities from what goes to a server of an older revision: some older clients write it all the same, and it is no news to the server but a contradiction.",
+				Source: "basic \"_meta\"",
 			},
 			{
 				Name: "strip-rounds", Class: Breaking, Upgrade: stripRounds,
@@ -123,6 +138,32 @@ func stripHop(body *mcp.Object) (changed bool) {
 	}
 	return changed
 }
+
+// stripStamps leaves what relates a message to a task, which older revisions
+// have too.
+func stripStamps(e *Edit) {
+	if e.To != mcp.Server || e.Msg.IsAnswer() {
+		return
+	}
+	meta := e.Msg.Meta()
+	if meta == nil {
+		return
+	}
+	changed := false
+	for _, key := range hopKeys() {
+		changed = key != mcp.MetaRelatedTask && meta.Delete(key) || changed
+	}
+	if !changed {
+		return
+	}
+	if meta.Len() == 0 {
+		e.Msg.Body.Delete("_meta")
+	}
+	e.Changed()
+}
+
+// MayAsk reports whether a server may ask something before it answers a method.
+func MayAsk(method string) bool { return hasRounds(method) }
 
 // hasRounds lists the methods that a server may answer with a question.
 func hasRounds(method string) bool {

@@ -62,7 +62,7 @@ func (s *rounds) ToServer(m *mcp.Message, out *Out) {
 	case m.Kind == mcp.Request && hasRounds(m.Method):
 		s.calls[m.Call] = &roundCall{key: m.Call, request: copyOf(m), asked: map[mcp.CallKey]string{}, urls: map[string]string{}}
 	case m.Method == mcp.Cancelled && c != nil:
-		delete(s.calls, m.Call)
+		s.forget(c, out)
 		if c.waiting { // nothing is under way at the server
 			s.withdraw(c, "the call was cancelled", out)
 			return
@@ -104,7 +104,7 @@ func (c *roundCall) advances(m *mcp.Message) bool {
 // finish forgets a call that is over, and tells the client that the URLs it
 // was shown are done with.
 func (s *rounds) finish(c *roundCall, out *Out) {
-	delete(s.calls, c.key)
+	s.forget(c, out)
 	for _, url := range slices.Sorted(maps.Keys(c.urls)) {
 		params := mcp.NewObject()
 		params.Set("elicitationId", mcp.Quote(c.urls[url]))
@@ -112,6 +112,11 @@ func (s *rounds) finish(c *roundCall, out *Out) {
 		note.Within = c.key
 		out.Tell(mcp.Client, note)
 	}
+}
+
+func (s *rounds) forget(c *roundCall, out *Out) {
+	delete(s.calls, c.key)
+	out.Rounds(c.rounds)
 }
 
 // fail ends a call without the server. What a model can act on, it is shown as
@@ -148,12 +153,11 @@ func (s *rounds) withdraw(c *roundCall, why string, out *Out) {
 func (s *rounds) round(c *roundCall, m *mcp.Message, out *Out) {
 	questions := m.Body.Object("inputRequests")
 	state, hasState := m.Body.Get("requestState")
-	c.rounds++
 	switch {
 	case questions == nil && !hasState:
 		s.fail(c, mcp.Errorf(mcp.CodeInternal, "the server asks for input and does not say which"), hidden, out)
 		return
-	case c.rounds > maxRounds && questions.Len() > 0:
+	case c.rounds >= maxRounds && questions.Len() > 0:
 		s.fail(c, mcp.Errorf(mcp.CodeInternal, "the server asked %d times for input and is not done", maxRounds), shown, out)
 		return
 	}
@@ -161,6 +165,7 @@ func (s *rounds) round(c *roundCall, m *mcp.Message, out *Out) {
 		s.fail(c, err, shown, out)
 		return
 	}
+	c.rounds++
 	c.waiting, c.state, c.answers, c.hasResp = true, nil, mcp.NewObject(), questions.Len() > 0
 	if hasState {
 		c.state = append(mcp.Raw(nil), state...)

@@ -42,7 +42,7 @@ func StampedCapabilities(f Facing) *mcp.Object {
 	}
 	if v := c.Object("elicitation"); v != nil && f.Client.Version >= v20250618 {
 		out.Set("elicitation", onlyMembers(v, f.Client.Version >= v20251125, "form", "url"))
-	} else if f.Options.Fallback.Declare {
+	} else if f.Options.Declares() {
 		out.Set("elicitation", mcp.Raw("{}"))
 	}
 	for _, name := range []string{"extensions", "experimental"} {
@@ -148,7 +148,7 @@ func (s *stateless) ToClient(m *mcp.Message, out *Out) {
 		uri, reading := s.reading[m.Call]
 		delete(s.reading, m.Call)
 		if reading && m.Kind == mcp.Failure {
-			notFound(m, uri, out)
+			s.notFound(m, uri, out)
 		}
 	}
 	out.Forward(m)
@@ -163,12 +163,14 @@ func (s *stateless) wants(level string) bool {
 }
 
 // notFound gives the missing resource the code that handshake revisions have
-// for it. A server says which one it means; without that it is another error.
-func notFound(m *mcp.Message, uri string, out *Out) {
-	if m.Code() != mcp.CodeInvalidParams {
+// for it. A server says which one it means; without that it is another error,
+// unless the operator knows the server better.
+func (s *stateless) notFound(m *mcp.Message, uri string, out *Out) {
+	if m.Code() != mcp.CodeInvalidParams || s.f.Options.NotFoundCode == mcp.NotFoundParams {
 		return
 	}
-	if v, ok := m.Body.Object("data").Get("uri"); ok && v.Is(uri) {
+	v, named := m.Body.Object("data").Get("uri")
+	if named && v.Is(uri) || s.f.Options.NotFoundCode == mcp.NotFoundResource {
 		m.Body.Set("code", mcp.IntID(mcp.CodeResourceNotFound).Raw())
 		out.Rewritten()
 	}

@@ -8,10 +8,14 @@ type undeclared struct {
 	f Facing
 	// notes are the blocks to append to the result of a client's call.
 	notes map[mcp.CallKey][]mcp.Raw
+	// tools are the names of the tools that are called, for rules about them.
+	tools map[mcp.CallKey]string
 }
 
-func newUndeclared(f Facing, _ Deps) Stage {
-	return &undeclared{f: f, notes: map[mcp.CallKey][]mcp.Raw{}}
+func newUndeclared(f Facing, _ Deps) Stage { return newUndeclaredStage(f) }
+
+func newUndeclaredStage(f Facing) *undeclared {
+	return &undeclared{f: f, notes: map[mcp.CallKey][]mcp.Raw{}, tools: map[mcp.CallKey]string{}}
 }
 
 // maxNotes bounds what one call's result can grow by.
@@ -31,24 +35,50 @@ func (s *undeclared) ToServer(m *mcp.Message, out *Out) {
 			out.Rewritten()
 		}
 	}
+	if len(s.f.Options.FallbackRules) > 0 && m.Kind == mcp.Request && m.Method == mcp.ToolsCall {
+		s.tools[m.Call] = toolOf(m)
+	}
 	if m.Method == mcp.Cancelled {
 		delete(s.notes, m.Call)
+		delete(s.tools, m.Call)
 	}
 	out.Forward(m)
 }
 
+// askedBy names the tool within whose call a question belongs: on a stream of
+// its own it can only be the one that is called, if there is but one.
+func (s *undeclared) askedBy(m *mcp.Message) string {
+	if m.Within == 0 && len(s.tools) == 1 {
+		for _, tool := range s.tools {
+			return tool
+		}
+	}
+	return s.tools[m.Within]
+}
+
+// toolOf names the tool that a request calls; "" for another request.
+func toolOf(m *mcp.Message) string {
+	if m.Method != mcp.ToolsCall || m.Body == nil {
+		return ""
+	}
+	return m.Body.Text("name")
+}
+
 // declares: a server whose revision has no elicitation would not read it.
 func (s *undeclared) declares() bool {
-	return s.f.Options.Fallback.Declare && s.f.Server.Version >= v20250618
+	return s.f.Options.Declares() && s.f.Server.Version >= v20250618
 }
 
 // ToClient implements Stage.
 func (s *undeclared) ToClient(m *mcp.Message, out *Out) {
 	if m.Kind == mcp.Request {
 		if feature := s.missing(m); feature != "" {
-			s.answer(m, feature, out)
+			s.answer(m, feature, s.askedBy(m), out)
 			return
 		}
+	}
+	if m.IsAnswer() {
+		delete(s.tools, m.Call)
 	}
 	if notes := s.notes[m.Call]; m.IsAnswer() && notes != nil {
 		delete(s.notes, m.Call)
@@ -91,9 +121,9 @@ func (s *undeclared) missing(m *mcp.Message) string {
 	return s.f.Lacks(m)
 }
 
-// answer applies the fallback policy. Sampling and roots have no answer that
-// would be honest but an error.
-func (s *undeclared) answer(m *mcp.Message, feature string, out *Out) {
+// answer applies the fallback policy for what is asked within a call of that
+// tool. Sampling and roots have no answer that would be honest but an error.
+func (s *undeclared) answer(m *mcp.Message, feature, tool string, out *Out) {
 	if m.Method != mcp.Elicit {
 		code := mcp.CodeMethodNotFound
 		if feature == "sampling.tools" {
@@ -103,7 +133,7 @@ func (s *undeclared) answer(m *mcp.Message, feature string, out *Out) {
 		out.Answer(m.Refuse(mcp.Errorf(code, "the client did not declare the capability %s", feature)))
 		return
 	}
-	action := s.f.Options.Fallback.Action
+	action := s.f.Options.FallbackFor(tool).Action
 	if action == mcp.FallbackExplain && feature != "elicitation.url" && m.Within != 0 && len(s.notes[m.Within]) < maxNotes {
 		s.notes[m.Within] = append(s.notes[m.Within], explain(m))
 	}

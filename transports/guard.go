@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 )
 
 // Wildcard, as a host or an origin that a Guard allows, allows every one.
@@ -20,9 +21,15 @@ const Wildcard = "*"
 //
 // A nil Guard refuses everything.
 type Guard struct {
-	port      string          // of the listener
-	names     map[string]bool // the listener's own names, without port
-	hosts     map[string]bool // further hosts, with or without port
+	port   string          // of the listener; "" for a socket file
+	names  map[string]bool // the listener's own names, without port
+	admits atomic.Pointer[admitted]
+}
+
+// admitted is who may come beside those who address a listener by its own
+// names.
+type admitted struct {
+	hosts     map[string]bool // with or without port
 	origins   map[string]bool
 	anyHost   bool
 	anyOrigin bool
@@ -34,21 +41,43 @@ type Guard struct {
 // address; all other names must be in hosts. A host without port is allowed
 // with any. The listener's own origins are allowed, others must be in
 // origins, written as a browser does: "https://app.example.com".
+//
+// The address of a listener on a Unix domain socket is written unix:PATH. It
+// is known as localhost, 127.0.0.1 and [::1] too, whatever the port, which
+// means nothing there; no browser opens a socket file, so it has no origin of
+// its own.
 func NewGuard(address string, hosts, origins []string) (*Guard, error) {
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := listenerOf(address)
 	if err != nil {
 		return nil, fmt.Errorf("transports: guarding a listener: %w", err)
 	}
-	g := &Guard{port: port, names: ownNames(host), hosts: map[string]bool{}, origins: map[string]bool{}}
+	g := &Guard{port: port, names: ownNames(host)}
+	g.Admit(hosts, origins)
+	return g, nil
+}
+
+// Admit lets other hosts and origins in from now on, in place of those that
+// the guard was made with. It is safe for concurrent use.
+func (g *Guard) Admit(hosts, origins []string) {
+	a := &admitted{hosts: map[string]bool{}, origins: map[string]bool{}}
 	for _, h := range hosts {
-		g.anyHost = g.anyHost || h == Wildcard
-		g.hosts[strings.ToLower(h)] = true
+		a.anyHost = a.anyHost || h == Wildcard
+		a.hosts[strings.ToLower(h)] = true
 	}
 	for _, o := range origins {
-		g.anyOrigin = g.anyOrigin || o == Wildcard
-		g.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
+		a.anyOrigin = a.anyOrigin || o == Wildcard
+		a.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
 	}
-	return g, nil
+	g.admits.Store(a)
+}
+
+// listenerOf takes the address of a listener apart; one on a socket file has
+// no port.
+func listenerOf(address string) (host, port string, err error) {
+	if strings.HasPrefix(address, "unix:") {
+		return "localhost", "", nil
+	}
+	return net.SplitHostPort(address)
 }
 
 func ownNames(host string) map[string]bool {
@@ -78,7 +107,8 @@ func (g *Guard) Check(r *http.Request) error {
 }
 
 func (g *Guard) allowsHost(host string) bool {
-	if g.anyHost {
+	a := g.admits.Load()
+	if a.anyHost {
 		return true
 	}
 	host = strings.ToLower(host)
@@ -86,14 +116,14 @@ func (g *Guard) allowsHost(host string) bool {
 	switch {
 	case name == "":
 		return false
-	case g.hosts[host], g.hosts[name], g.hosts["["+name+"]"]:
+	case a.hosts[host], a.hosts[name], a.hosts["["+name+"]"]:
 		return true
 	}
-	return g.names[name] && (port == "" || port == g.port)
+	return g.names[name] && (port == "" || port == g.port || g.port == "")
 }
 
 func (g *Guard) allowsOrigin(origin string, tls bool) bool {
-	if g.anyOrigin || g.origins[origin] {
+	if a := g.admits.Load(); a.anyOrigin || a.origins[origin] {
 		return true
 	}
 	u, err := url.Parse(origin)

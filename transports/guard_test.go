@@ -36,6 +36,14 @@ func TestGuard(t *testing.T) {
 		"configured IPv6":           {address: "0.0.0.0:8180", hosts: []string{"[2001:db8::1]"}, host: "[2001:db8::1]:8180", ok: true},
 		"any host":                  {address: "0.0.0.0:8180", hosts: []string{"*"}, host: "whatever", ok: true},
 
+		"socket file":             {address: "unix:/run/x.sock", host: "localhost", ok: true},
+		"socket file, port":       {address: "unix:/run/x.sock", host: "127.0.0.1:80", ok: true},
+		"socket file, other name": {address: "unix:/run/x.sock", host: "evil.example"},
+		"socket file, configured": {address: "unix:x", hosts: []string{"mcp.example.com"}, host: "mcp.example.com:443", ok: true},
+		"socket file, origin":     {address: "unix:/run/x.sock", host: "localhost", origin: "http://localhost"},
+		"socket file, its origin": {address: "unix:/run/x.sock", host: "localhost", origin: "http://localhost:"},
+		"socket file, allowed":    {address: "unix:/run/x.sock", host: "localhost", origins: []string{"http://localhost"}, origin: "http://localhost", ok: true},
+
 		"own origin":          {address: "127.0.0.1:8180", host: "localhost:8180", origin: "http://localhost:8180", ok: true},
 		"own IPv6 origin":     {address: "[::1]:8180", host: "localhost:8180", origin: "http://[::1]:8180", ok: true},
 		"origin, other port":  {address: "127.0.0.1:8180", host: "localhost:8180", origin: "http://127.0.0.1:3000"},

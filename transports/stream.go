@@ -11,11 +11,11 @@ import (
 // writes them out. Push never waits, so it may be called under a lock; who
 // reads from a peer calls Wait afterwards, outside every lock, and so stops
 // reading while the other side is slow. What is queued is therefore bounded
-// by the limit plus one message for each reader.
+// by the limits plus one message for each reader.
 //
 // All methods are safe for concurrent use.
 type Stream struct {
-	limit int
+	room Room
 
 	mu      sync.Mutex
 	queue   []*mcp.Message
@@ -26,13 +26,25 @@ type Stream struct {
 	started bool          // the writer took something
 	apart   bool          // the peer is away, but may come back
 	ready   chan struct{} // has a token when the writer should look again
-	room    chan struct{} // closed and replaced when the queue shrinks or the writer leaves
+	shrank  chan struct{} // closed and replaced when the queue shrinks or the writer leaves
+}
+
+// Room is how much may wait in a stream for the one who writes it out. Zero is
+// no bound.
+type Room struct {
+	Messages, Bytes int
+	// Waited hears the key of the limit (mcp.LimitQueuedMessages or
+	// mcp.LimitQueuedBytes) for which a reader has to wait; nil is allowed.
+	Waited func(limit string)
+}
+
+// NewStream returns a stream whose readers pause while more than that waits.
+func (r Room) NewStream() *Stream {
+	return &Stream{room: r, ready: make(chan struct{}, 1), shrank: make(chan struct{})}
 }
 
 // NewStream returns a stream whose readers pause above limit bytes.
-func NewStream(limit int) *Stream {
-	return &Stream{limit: limit, ready: make(chan struct{}, 1), room: make(chan struct{})}
-}
+func NewStream(limit int) *Stream { return Room{Bytes: limit}.NewStream() }
 
 // Push queues a message and reports whether the writer is still there.
 func (s *Stream) Push(m *mcp.Message) bool { return s.push(m, false) }
@@ -108,25 +120,42 @@ func (s *Stream) Open() bool {
 	return !s.ended && !s.gone
 }
 
-// Full reports whether the queue is above its limit.
-func (s *Stream) Full() bool {
+// Full reports whether the queue is above one of its limits.
+func (s *Stream) Full() bool { return s.Over() != "" }
+
+// Over returns the key of the limit that the queue is above, "" for none.
+func (s *Stream) Over() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bytes > s.limit
+	return s.over()
 }
 
-// Wait returns when the queue is within its limit, the writer left or ctx
+// over is Over under the lock.
+func (s *Stream) over() string {
+	switch {
+	case s.room.Bytes > 0 && s.bytes > s.room.Bytes:
+		return mcp.LimitQueuedBytes
+	case s.room.Messages > 0 && len(s.queue) > s.room.Messages:
+		return mcp.LimitQueuedMessages
+	}
+	return ""
+}
+
+// Wait returns when the queue is within its limits, the writer left or ctx
 // ended.
 func (s *Stream) Wait(ctx context.Context) {
-	for {
+	for told := false; ; told = true {
 		s.mu.Lock()
-		room, full := s.room, s.bytes > s.limit && !s.gone
+		shrank, limit, gone := s.shrank, s.over(), s.gone
 		s.mu.Unlock()
-		if !full {
+		if limit == "" || gone {
 			return
 		}
+		if !told && s.room.Waited != nil {
+			s.room.Waited(limit)
+		}
 		select {
-		case <-room:
+		case <-shrank:
 		case <-ctx.Done():
 			return
 		}
@@ -144,6 +173,14 @@ func (s *Stream) Begin() bool {
 	}
 	s.started = true
 	return true
+}
+
+// Begun reports whether the peer has got something of the stream, or will: the
+// writer has begun, or a message waits for it.
+func (s *Stream) Begun() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.started || len(s.queue) > 0
 }
 
 // Delivery is what a writer takes from a stream.
@@ -187,6 +224,6 @@ func (s *Stream) wake() {
 }
 
 func (s *Stream) widen() {
-	close(s.room)
-	s.room = make(chan struct{})
+	close(s.shrank)
+	s.shrank = make(chan struct{})
 }

@@ -50,6 +50,12 @@ func IsStateful(u Upstream) bool {
 	return !ok || s.Stateful()
 }
 
+// Ender is an Upstream that can end the server's session and stay in use: the
+// next message finds the session gone.
+type Ender interface {
+	End(ctx context.Context) error
+}
+
 // Headed is an Upstream whose server sees headers with every message, so that
 // it can judge each by its credentials.
 type Headed interface{ Headed() bool }
@@ -71,6 +77,9 @@ type Outgoing struct {
 	// Open is called when the exchange's stream is established and before
 	// anything is received from it; nil is allowed.
 	Open func()
+	// Status is called with the HTTP status of the response to a message that was
+	// POSTed, before anything is received from it; nil is allowed.
+	Status func(int)
 	// WithVersion sends the version header with the opening request too.
 	WithVersion bool
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -17,8 +15,8 @@ import (
 // child is an MCP server that the bridge starts, once for each session.
 type child struct{ *stdio.Program }
 
-func newChild(cfg configs.Config, m *metrics.Metrics, log zerolog.Logger) child {
-	c := cfg.Command
+func newChild(r configs.Route, m *metrics.Metrics, log zerolog.Logger) child {
+	c := r.Command
 	all := func(name string) bool { return name == configs.InheritAll }
 	return child{stdio.NewCommand(stdio.Command{
 		Path: c.Args[0], Args: c.Args[1:], Dir: c.Dir,
@@ -26,7 +24,7 @@ func newChild(cfg configs.Config, m *metrics.Metrics, log zerolog.Logger) child 
 		Inherit:    slices.DeleteFunc(slices.Clone(c.InheritEnv), all),
 		InheritAll: slices.ContainsFunc(c.InheritEnv, all),
 		Withhold:   isOwnVariable,
-		MaxMessage: int(cfg.MaxBody),
+		MaxMessage: int(r.MaxBody),
 		Log: func(pid int, line string) {
 			log.Info().Int("pid", pid).Str("line", line).Msg("the server says on standard error")
 		},
@@ -38,7 +36,7 @@ func newChild(cfg configs.Config, m *metrics.Metrics, log zerolog.Logger) child 
 			log.Warn().Int("pid", how.PID).Str("command", how.Command).Str("state", how.State).Str("line", how.LastLine).
 				Msg("the server ended by itself")
 		},
-		Garbage: func(reason string) { m.Failed(mcp.Server, reason) },
+		Garbage: garbage(m),
 	})}
 }
 
@@ -48,12 +46,3 @@ func isOwnVariable(name string) bool { return strings.HasPrefix(strings.ToUpper(
 
 // CloseIdleConnections implements upstreamClient: a child has none.
 func (c child) CloseIdleConnections() {}
-
-// watch lets an engine wait for the children that its sessions started, and
-// kill those that do not end in time.
-func (c child) watch(e engine) engine {
-	sessions := e.close
-	e.ready = c.Ready
-	e.close = func(ctx context.Context) error { return errors.Join(sessions(ctx), c.Close(ctx)) }
-	return e
-}

@@ -12,13 +12,9 @@ import (
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
-// declare is the word of --elicitation-fallback that makes the bridge declare
-// form elicitation upstream.
-const declare = "declare"
-
 // config turns flags, variables and the argument into a checked configuration.
-func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
-	c := f.Config
+func (f *serveFlags) config(g given, args []string) (single, error) {
+	c := f.single
 	err := f.applyOutput(&c, g)
 	if err != nil {
 		return c, err
@@ -45,18 +41,18 @@ func (f *serveFlags) config(g given, args []string) (configs.Config, error) {
 	if err := f.applyBase(&c, g); err != nil {
 		return c, err
 	}
-	c.Options.Fallback = parseFallback(f.fallback)
+	c.Options.Fallback = configs.ParseFallback(f.fallback)
 	for _, v := range f.clientVersions {
 		c.ClientVersions = append(c.ClientVersions, mcp.Version(strings.TrimSpace(v)))
 	}
 	if v := c.UpstreamVersion; v != "" && (c.UpstreamEra == configs.EraModern && !isStateless(v) || c.UpstreamEra == configs.EraLegacy && isStateless(v)) {
 		return c, fmt.Errorf("%s: the version %s is not of the era %q; leave one of the two out", g.source("upstream-version"), v, c.UpstreamEra)
 	}
-	return c, explain(c.Validate(knownVersions()), f.source(g, args))
+	return c, explain(c.config().Validate(knownVersions()), f.source(g, args))
 }
 
 // addHeaders collects what the upstream gets with each request.
-func (f *serveFlags) addHeaders(c *configs.Config, g given) error {
+func (f *serveFlags) addHeaders(c *single, g given) error {
 	if f.dropsHeaders(*c) {
 		return nil
 	}
@@ -142,6 +138,17 @@ func (f *serveFlags) transport(g given, upstream string) (configs.UpstreamTransp
 	return configs.TransportSSE, nil
 }
 
+// flagOf returns the flag of a key in a file, with underscores.
+func flagOf(path string) string {
+	switch path = strings.TrimPrefix(path, "routes[0]."); path {
+	case "log.level", "log.format":
+		return strings.Replace(path, ".", "_", 1)
+	case "allow_hosts", "allow_origins", "health_paths", "headers":
+		return strings.TrimSuffix(path, "s")
+	}
+	return path
+}
+
 // source returns what names the place where a field of the configuration came
 // from.
 func (f *serveFlags) source(g given, args []string) func(field string) string {
@@ -172,20 +179,10 @@ func explain(err error, source func(field string) string) error {
 	}
 	worded := make([]error, len(problems))
 	for i, p := range problems {
-		if p.Field == "elicitation_fallback" { // only the flag knows the word
-			p.Text += ", or " + declare + "[:ACTION]"
+		if p.Key() == "elicitation_fallback" { // only the flag knows the word
+			p.Text += ", or " + configs.Declare + "[:ACTION]"
 		}
-		worded[i] = fmt.Errorf("%s: %s", source(p.Field), p.Text)
+		worded[i] = fmt.Errorf("%s: %s", source(flagOf(p.Path)), p.Text)
 	}
 	return errors.Join(worded...)
-}
-
-// parseFallback reads an action, "declare" or "declare:ACTION". An unknown
-// action is left for the configuration to refuse.
-func parseFallback(s string) mcp.Fallback {
-	first, action, _ := strings.Cut(s, ":")
-	if first != declare {
-		return mcp.Fallback{Action: mcp.FallbackAction(s)}
-	}
-	return mcp.Fallback{Declare: true, Action: cmp.Or(mcp.FallbackAction(action), mcp.FallbackExplain)}
 }

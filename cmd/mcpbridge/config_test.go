@@ -8,15 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/negotiate"
 )
 
 // read parses a command line of serve as the command does.
-func read(t *testing.T, env map[string]string, args ...string) (configs.Config, error) {
+func read(t *testing.T, env map[string]string, args ...string) (single, error) {
 	t.Helper()
 	s := newSurroundings(env)
 	flags := newServeFlags()
@@ -24,11 +22,11 @@ func read(t *testing.T, env map[string]string, args ...string) (configs.Config, 
 	cmd.ResetFlags()
 	flags.define(cmd.Flags())
 	if err := cmd.ParseFlags(args); err != nil {
-		return configs.Config{}, err
+		return single{}, err
 	}
 	g, err := readVariables(cmd.Flags(), s.process().lookup)
 	if err != nil {
-		return configs.Config{}, err
+		return single{}, err
 	}
 	return flags.config(g, cmd.Flags().Args())
 }
@@ -40,65 +38,65 @@ func TestConfig(t *testing.T) {
 	for name, tc := range map[string]struct {
 		env  env
 		args []string
-		got  func(configs.Config) any
+		got  func(single) any
 		want any
 	}{
-		"argument":            {nil, []string{up}, func(c configs.Config) any { return c.Upstream }, up},
-		"other name":          {nil, []string{"--streamableHttp", up}, func(c configs.Config) any { return c.Upstream }, up},
-		"variable":            {env{"MCPBRIDGE_UPSTREAM": up}, nil, func(c configs.Config) any { return c.Upstream }, up},
-		"argument wins":       {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{up}, func(c configs.Config) any { return c.Upstream }, up},
-		"flag wins":           {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{"--upstream", up}, func(c configs.Config) any { return c.Upstream }, up},
-		"default listen":      {nil, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:8080"},
-		"port":                {nil, []string{up, "--port", "9000"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:9000"},
-		"port 0":              {nil, []string{up, "--port", "0"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:0"},
-		"host":                {nil, []string{up, "--host", "0.0.0.0"}, func(c configs.Config) any { return c.Listen }, "0.0.0.0:8080"},
-		"IPv6 host":           {nil, []string{up, "--host", "[::1]", "--port", "1"}, func(c configs.Config) any { return c.Listen }, "[::1]:1"},
-		"port over variable":  {env{"MCPBRIDGE_LISTEN": "a:1"}, []string{up, "--port", "2"}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:2"},
-		"listen over port":    {env{"MCPBRIDGE_PORT": "1"}, []string{up, "--listen", "a:2"}, func(c configs.Config) any { return c.Listen }, "a:2"},
-		"port by variable":    {env{"MCPBRIDGE_PORT": "9"}, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:9"},
-		"service link":        {env{"MCPBRIDGE_PORT": "tcp://10.0.0.1:80"}, []string{up}, func(c configs.Config) any { return c.Listen }, "127.0.0.1:8080"},
-		"empty variable":      {env{"MCPBRIDGE_ADMIN": ""}, []string{up}, func(c configs.Config) any { return c.Admin }, "127.0.0.1:9090"},
-		"fallback":            {nil, []string{up, "--elicitation-fallback", "decline"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "decline"}},
-		"declare":             {nil, []string{up, "--elicitation-fallback", "declare"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "explain", Declare: true}},
-		"declare and cancel":  {nil, []string{up, "--elicitation-fallback", "declare:cancel"}, func(c configs.Config) any { return c.Options.Fallback }, mcp.Fallback{Action: "cancel", Declare: true}},
-		"switch by variable":  {env{"MCPBRIDGE_STRICT": "true"}, []string{up}, func(c configs.Config) any { return c.Options.Strict }, true},
-		"switch off again":    {env{"MCPBRIDGE_STRICT": "true"}, []string{up, "--strict=false"}, func(c configs.Config) any { return c.Options.Strict }, false},
-		"timeout by variable": {env{"MCPBRIDGE_REQUEST_TIMEOUT": "5s"}, []string{up}, func(c configs.Config) any { return c.RequestTimeout }, 5 * time.Second},
-		"size":                {nil, []string{up, "--max-body", "2MiB"}, func(c configs.Config) any { return c.MaxBody }, int64(2 << 20)},
-		"versions":            {nil, []string{up, "--client-versions", "2024-11-05, 2025-03-26"}, func(c configs.Config) any { return c.ClientVersions }, []mcp.Version{"2024-11-05", "2025-03-26"}},
-		"era":                 {nil, []string{up, "--upstream-era", "modern"}, func(c configs.Config) any { return c.UpstreamEra }, configs.EraModern},
-		"era by variable":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up}, func(c configs.Config) any { return era(c) }, negotiate.Legacy},
-		"era, other name":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up, "--upstreamProtocol", "modern"}, func(c configs.Config) any { return era(c) }, negotiate.Stateless},
-		"era by default":      {nil, []string{up}, func(c configs.Config) any { return []any{c.UpstreamEra, era(c)} }, []any{configs.EraAuto, negotiate.Unknown}},
-		"era by a version":    {nil, []string{up, "--upstream-version", "2026-07-28"}, func(c configs.Config) any { return era(c) }, negotiate.Stateless},
-		"era and its version": {nil, []string{up, "--upstream-era", "legacy", "--upstream-version", "2025-03-26"}, func(c configs.Config) any { return era(c) }, negotiate.Legacy},
-		"stateless clients":   {nil, []string{up, "--client-versions", "2026-07-28"}, func(c configs.Config) any { return c.ClientVersions }, []mcp.Version{"2026-07-28"}},
-		"processes":           {nil, []string{"--", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.PerSession},
-		"one process":         {nil, []string{"--stdio-mode", "shared", "--", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.Shared},
-		"one by variable":     {env{"MCPBRIDGE_STDIO_MODE": "shared"}, []string{"--stdio", "x"}, func(c configs.Config) any { return c.StdioMode }, configs.Shared},
-		"endpoint path":       {nil, []string{up, "--path", "/"}, func(c configs.Config) any { return c.Path }, "/"},
-		"health":              {nil, []string{up, "--health-path", "/a", "--health-path", "/b"}, func(c configs.Config) any { return c.HealthPaths }, []string{"/a", "/b"}},
-		"no log":              {nil, []string{up, "--log-level", "none"}, func(c configs.Config) any { return logLevel(c) }, zerolog.Disabled},
-		"upstream version":    {nil, []string{up, "--upstream-version", "2025-06-18"}, func(c configs.Config) any { return c.UpstreamVersion }, mcp.Version("2025-06-18")},
-		"headers":             {nil, []string{up, "--header", "A: 1, 2", "--header", "a: 3"}, func(c configs.Config) any { return c.Headers["A"] }, []string{"1, 2", "3"}},
-		"headers by variable": {env{"MCPBRIDGE_HEADER": "A: 1\n\nB: 2\n"}, []string{up}, func(c configs.Config) any { return c.Headers.Get("A") + c.Headers.Get("B") }, "12"},
-		"command":             {nil, []string{"--", "npx", "-y", "x"}, func(c configs.Config) any { return c.Command.Args }, []string{"npx", "-y", "x"}},
-		"command has flags":   {nil, []string{"--strict", "--", "x", "--strict=false"}, func(c configs.Config) any { return c.Options.Strict }, true},
-		"command wins":        {env{"MCPBRIDGE_UPSTREAM": up}, []string{"--", "x"}, func(c configs.Config) any { return c.Upstream }, ""},
-		"other name of it":    {nil, []string{"--stdio", "npx 'a b'"}, func(c configs.Config) any { return c.Command.Args }, []string{"npx", "a b"}},
-		"command by variable": {env{"MCPBRIDGE_STDIO": "npx x"}, nil, func(c configs.Config) any { return c.Command.Args }, []string{"npx", "x"}},
-		"URL over command":    {env{"MCPBRIDGE_STDIO": "npx x"}, []string{up}, func(c configs.Config) any { return c.Command.Args }, []string(nil)},
-		"its environment":     {nil, []string{"--env", "A=b,c", "--env", "D=", "--", "x"}, func(c configs.Config) any { return c.Command.Env }, []string{"A=b,c", "D="}},
-		"what it inherits":    {nil, []string{"--inherit-env", "A,B", "--inherit-env", "C", "--", "x"}, func(c configs.Config) any { return c.Command.InheritEnv }, []string{"A", "B", "C"}},
-		"its directory":       {nil, []string{"--cwd", "/tmp", "--", "x"}, func(c configs.Config) any { return c.Command.Dir }, "/tmp"},
-		"SSE upstream":        {nil, []string{"--sse", up}, func(c configs.Config) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportSSE}},
-		"SSE by variable":     {env{"MCPBRIDGE_SSE": up}, nil, func(c configs.Config) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportSSE}},
-		"SSE, said twice":     {nil, []string{"--sse", up, "--upstream-transport", "sse"}, func(c configs.Config) any { return c.UpstreamTransport }, configs.TransportSSE},
-		"another wins":        {env{"MCPBRIDGE_SSE": "x"}, []string{up}, func(c configs.Config) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportAuto}},
-		"transport":           {nil, []string{up, "--upstream-transport", "streamable-http"}, func(c configs.Config) any { return c.UpstreamTransport }, configs.TransportStreamable},
-		"message URL":         {nil, []string{"--sse", up, "--upstream-message-url", "http://a/m"}, func(c configs.Config) any { return c.UpstreamMessageURL }, "http://a/m"},
-		"paths":               {nil, []string{up, "--sse-path", "/a", "--message-path", "/b", "--base-path", "/c"}, func(c configs.Config) any { return []string{c.SSEPath, c.MessagePath, c.BasePath} }, []string{"/a", "/b", "/c"}},
-		"hosts":               {nil, []string{up, "--allow-host", "a", "--allow-host", "b,c"}, func(c configs.Config) any { return c.AllowedHosts }, []string{"a", "b", "c"}},
+		"argument":            {nil, []string{up}, func(c single) any { return c.Upstream }, up},
+		"other name":          {nil, []string{"--streamableHttp", up}, func(c single) any { return c.Upstream }, up},
+		"variable":            {env{"MCPBRIDGE_UPSTREAM": up}, nil, func(c single) any { return c.Upstream }, up},
+		"argument wins":       {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{up}, func(c single) any { return c.Upstream }, up},
+		"flag wins":           {env{"MCPBRIDGE_UPSTREAM": "x"}, []string{"--upstream", up}, func(c single) any { return c.Upstream }, up},
+		"default listen":      {nil, []string{up}, func(c single) any { return c.Listen }, "127.0.0.1:8080"},
+		"port":                {nil, []string{up, "--port", "9000"}, func(c single) any { return c.Listen }, "127.0.0.1:9000"},
+		"port 0":              {nil, []string{up, "--port", "0"}, func(c single) any { return c.Listen }, "127.0.0.1:0"},
+		"host":                {nil, []string{up, "--host", "0.0.0.0"}, func(c single) any { return c.Listen }, "0.0.0.0:8080"},
+		"IPv6 host":           {nil, []string{up, "--host", "[::1]", "--port", "1"}, func(c single) any { return c.Listen }, "[::1]:1"},
+		"port over variable":  {env{"MCPBRIDGE_LISTEN": "a:1"}, []string{up, "--port", "2"}, func(c single) any { return c.Listen }, "127.0.0.1:2"},
+		"listen over port":    {env{"MCPBRIDGE_PORT": "1"}, []string{up, "--listen", "a:2"}, func(c single) any { return c.Listen }, "a:2"},
+		"port by variable":    {env{"MCPBRIDGE_PORT": "9"}, []string{up}, func(c single) any { return c.Listen }, "127.0.0.1:9"},
+		"service link":        {env{"MCPBRIDGE_PORT": "tcp://10.0.0.1:80"}, []string{up}, func(c single) any { return c.Listen }, "127.0.0.1:8080"},
+		"empty variable":      {env{"MCPBRIDGE_ADMIN": ""}, []string{up}, func(c single) any { return c.Admin }, "127.0.0.1:9090"},
+		"fallback":            {nil, []string{up, "--elicitation-fallback", "decline"}, func(c single) any { return c.Options.Fallback }, mcp.Fallback{Action: "decline"}},
+		"declare":             {nil, []string{up, "--elicitation-fallback", "declare"}, func(c single) any { return c.Options.Fallback }, mcp.Fallback{Action: "explain", Declare: true}},
+		"declare and cancel":  {nil, []string{up, "--elicitation-fallback", "declare:cancel"}, func(c single) any { return c.Options.Fallback }, mcp.Fallback{Action: "cancel", Declare: true}},
+		"switch by variable":  {env{"MCPBRIDGE_STRICT": "true"}, []string{up}, func(c single) any { return c.Options.Strict }, true},
+		"switch off again":    {env{"MCPBRIDGE_STRICT": "true"}, []string{up, "--strict=false"}, func(c single) any { return c.Options.Strict }, false},
+		"timeout by variable": {env{"MCPBRIDGE_REQUEST_TIMEOUT": "5s"}, []string{up}, func(c single) any { return c.RequestTimeout }, 5 * time.Second},
+		"size":                {nil, []string{up, "--max-body", "2MiB"}, func(c single) any { return c.MaxBody }, configs.Size(2 << 20)},
+		"versions":            {nil, []string{up, "--client-versions", "2024-11-05, 2025-03-26"}, func(c single) any { return c.ClientVersions }, []mcp.Version{"2024-11-05", "2025-03-26"}},
+		"era":                 {nil, []string{up, "--upstream-era", "modern"}, func(c single) any { return c.UpstreamEra }, configs.EraModern},
+		"era by variable":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up}, func(c single) any { return era(c.Route) }, negotiate.Legacy},
+		"era, other name":     {env{"MCPBRIDGE_UPSTREAM_ERA": "legacy"}, []string{up, "--upstreamProtocol", "modern"}, func(c single) any { return era(c.Route) }, negotiate.Stateless},
+		"era by default":      {nil, []string{up}, func(c single) any { return []any{c.UpstreamEra, era(c.Route)} }, []any{configs.EraAuto, negotiate.Unknown}},
+		"era by a version":    {nil, []string{up, "--upstream-version", "2026-07-28"}, func(c single) any { return era(c.Route) }, negotiate.Stateless},
+		"era and its version": {nil, []string{up, "--upstream-era", "legacy", "--upstream-version", "2025-03-26"}, func(c single) any { return era(c.Route) }, negotiate.Legacy},
+		"stateless clients":   {nil, []string{up, "--client-versions", "2026-07-28"}, func(c single) any { return c.ClientVersions }, []mcp.Version{"2026-07-28"}},
+		"processes":           {nil, []string{"--", "x"}, func(c single) any { return c.StdioMode }, configs.PerSession},
+		"one process":         {nil, []string{"--stdio-mode", "shared", "--", "x"}, func(c single) any { return c.StdioMode }, configs.Shared},
+		"one by variable":     {env{"MCPBRIDGE_STDIO_MODE": "shared"}, []string{"--stdio", "x"}, func(c single) any { return c.StdioMode }, configs.Shared},
+		"endpoint path":       {nil, []string{up, "--path", "/"}, func(c single) any { return c.Path }, "/"},
+		"health":              {nil, []string{up, "--health-path", "/a", "--health-path", "/b"}, func(c single) any { return c.HealthPaths }, []string{"/a", "/b"}},
+		"no log":              {nil, []string{up, "--log-level", "none"}, func(c single) any { return c.LogLevel }, "none"},
+		"upstream version":    {nil, []string{up, "--upstream-version", "2025-06-18"}, func(c single) any { return c.UpstreamVersion }, mcp.Version("2025-06-18")},
+		"headers":             {nil, []string{up, "--header", "A: 1, 2", "--header", "a: 3"}, func(c single) any { return c.Headers["A"] }, []string{"1, 2", "3"}},
+		"headers by variable": {env{"MCPBRIDGE_HEADER": "A: 1\n\nB: 2\n"}, []string{up}, func(c single) any { return c.Headers.Get("A") + c.Headers.Get("B") }, "12"},
+		"command":             {nil, []string{"--", "npx", "-y", "x"}, func(c single) any { return c.Command.Args }, []string{"npx", "-y", "x"}},
+		"command has flags":   {nil, []string{"--strict", "--", "x", "--strict=false"}, func(c single) any { return c.Options.Strict }, true},
+		"command wins":        {env{"MCPBRIDGE_UPSTREAM": up}, []string{"--", "x"}, func(c single) any { return c.Upstream }, ""},
+		"other name of it":    {nil, []string{"--stdio", "npx 'a b'"}, func(c single) any { return c.Command.Args }, []string{"npx", "a b"}},
+		"command by variable": {env{"MCPBRIDGE_STDIO": "npx x"}, nil, func(c single) any { return c.Command.Args }, []string{"npx", "x"}},
+		"URL over command":    {env{"MCPBRIDGE_STDIO": "npx x"}, []string{up}, func(c single) any { return c.Command.Args }, []string(nil)},
+		"its environment":     {nil, []string{"--env", "A=b,c", "--env", "D=", "--", "x"}, func(c single) any { return c.Command.Env }, []string{"A=b,c", "D="}},
+		"what it inherits":    {nil, []string{"--inherit-env", "A,B", "--inherit-env", "C", "--", "x"}, func(c single) any { return c.Command.InheritEnv }, []string{"A", "B", "C"}},
+		"its directory":       {nil, []string{"--cwd", "/tmp", "--", "x"}, func(c single) any { return c.Command.Dir }, "/tmp"},
+		"SSE upstream":        {nil, []string{"--sse", up}, func(c single) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportSSE}},
+		"SSE by variable":     {env{"MCPBRIDGE_SSE": up}, nil, func(c single) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportSSE}},
+		"SSE, said twice":     {nil, []string{"--sse", up, "--upstream-transport", "sse"}, func(c single) any { return c.UpstreamTransport }, configs.TransportSSE},
+		"another wins":        {env{"MCPBRIDGE_SSE": "x"}, []string{up}, func(c single) any { return []any{c.Upstream, c.UpstreamTransport} }, []any{up, configs.TransportAuto}},
+		"transport":           {nil, []string{up, "--upstream-transport", "streamable-http"}, func(c single) any { return c.UpstreamTransport }, configs.TransportStreamable},
+		"message URL":         {nil, []string{"--sse", up, "--upstream-message-url", "http://a/m"}, func(c single) any { return c.UpstreamMessageURL }, "http://a/m"},
+		"paths":               {nil, []string{up, "--sse-path", "/a", "--message-path", "/b", "--base-path", "/c"}, func(c single) any { return []string{c.SSEPath, c.MessagePath, c.BasePath} }, []string{"/a", "/b", "/c"}},
+		"hosts":               {nil, []string{up, "--allow-host", "a", "--allow-host", "b,c"}, func(c single) any { return c.AllowedHosts }, []string{"a", "b", "c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := read(t, tc.env, tc.args...)
@@ -217,21 +215,5 @@ func TestEveryFlagHasItsVariableInTheHelp(t *testing.T) {
 	}
 	if _, err := read(t, map[string]string{"MCPBRIDGE_CORS": "x/", "MCPBRIDGE_HELP": "x", "MCPBRIDGE_STREAMABLEHTTP": "x"}, up); err != nil {
 		t.Errorf("names of other bridges and help have no variable: %v", err)
-	}
-}
-
-func TestSize(t *testing.T) {
-	for text, want := range map[string]string{
-		"64MiB": "64MiB", "67108864": "64MiB", "1 GiB": "1GiB", "1000": "1000", "10KB": "10000", "1024B": "1KiB", "0": "0",
-	} {
-		var s size
-		if err := s.Set(text); err != nil || s.String() != want {
-			t.Errorf("%s: got %s, %v", text, s.String(), err)
-		}
-	}
-	for _, bad := range []string{"", "x", "-1", "1.5MiB", "9223372036854775807KiB", "MiB"} {
-		if err := new(size).Set(bad); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
 	}
 }

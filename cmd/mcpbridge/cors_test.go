@@ -4,14 +4,12 @@ import (
 	"net/http"
 	"syscall"
 	"testing"
-
-	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // TestPages: a browser lets a page of an allowed origin read the answers, and
 // no other.
 func TestPages(t *testing.T) {
-	s := start(t, newCall(), func(cfg *configs.Config) { cfg.AllowedOrigins = []string{"https://a.example"} })
+	s := start(t, newCall(), func(cfg *single) { cfg.AllowedOrigins = []string{"https://a.example"} })
 	close(s.end)
 	for _, tc := range []struct {
 		method, origin, host string

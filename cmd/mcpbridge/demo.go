@@ -28,13 +28,13 @@ other than it should. Nothing leaves this machine.`
 // demo is the command at work.
 type demo struct {
 	process
-	cfg   configs.Config
+	cfg   single
 	once  bool
 	build engineBuilder
 }
 
 func newDemoCommand(p process) *cobra.Command {
-	d := &demo{process: p, cfg: configs.Default(), build: newEngine}
+	d := &demo{process: p, cfg: defaults(), build: newEngine}
 	d.cfg.LogLevel = "warn"
 	cmd := &cobra.Command{
 		Use:     "demo",
@@ -73,7 +73,7 @@ func (d *demo) configure(g given) error {
 	}
 	checked := d.cfg
 	checked.Upstream = "http://127.0.0.1" + endpointPath
-	return explain(checked.Validate(knownVersions()), func(field string) string {
+	return explain(checked.config().Validate(knownVersions()), func(field string) string {
 		return g.source(strings.ReplaceAll(field, "_", "-"))
 	})
 }
@@ -126,8 +126,8 @@ func await(signals <-chan os.Signal, stop chan<- os.Signal, ended <-chan error) 
 // open listens; where the address is taken it takes another port and returns
 // a note that says so.
 func (d *demo) open() (s *service, note string, err error) {
-	log := newLog(d.cfg, d.process)
-	if s, err = open(d.cfg, log, d.build); err == nil {
+	log, _ := newLog(d.cfg.Server, d.process)
+	if s, err = open(d.cfg.config(), log, d.build); err == nil {
 		return s, "", nil
 	}
 	host, _, splitErr := net.SplitHostPort(d.cfg.Listen)
@@ -136,7 +136,7 @@ func (d *demo) open() (s *service, note string, err error) {
 	}
 	other := d.cfg
 	other.Listen = net.JoinHostPort(host, "0")
-	s, otherErr := open(other, log, d.build)
+	s, otherErr := open(other.config(), log, d.build)
 	if otherErr != nil {
 		return nil, "", err
 	}

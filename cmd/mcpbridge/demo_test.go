@@ -11,12 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/mcp"
-	"github.com/mcpbridge/mcpbridge/metrics"
-	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -53,19 +49,19 @@ func TestDemoOnce(t *testing.T) {
 // The demo must notice when the bridge does not do what the demo tells.
 func TestDemoChecksItself(t *testing.T) {
 	for name, tc := range map[string]struct {
-		spoil func(*configs.Config)
+		spoil func(*configs.Route)
 		want  string
 	}{
-		"text":     {func(c *configs.Config) { c.Options.InjectText = mcp.InjectNever }, "expected that the text is the JSON, digit for digit"},
-		"fallback": {func(c *configs.Config) { c.Options.Fallback.Action = mcp.FallbackCancel }, "expected that the result names the field that was asked for"},
-		"strict":   {func(c *configs.Config) { c.Options.Strict = true }, "expected that the bridge leaves the list as it is"},
-		"loss":     {func(c *configs.Config) { c.Options.Loss = mcp.LossRefuse }, "expected that the link is text, the audio stays"},
-		"version":  {func(c *configs.Config) { c.ClientVersions = []mcp.Version{"2025-06-18"} }, "expected that the bridge answers 2025-03-26"},
-		"upstream": {func(c *configs.Config) { c.Upstream = "http://127.0.0.1:1/mcp" }, "no session was opened"},
+		"text":     {func(c *configs.Route) { c.Options.InjectText = mcp.InjectNever }, "expected that the text is the JSON, digit for digit"},
+		"fallback": {func(c *configs.Route) { c.Options.Fallback.Action = mcp.FallbackCancel }, "expected that the result names the field that was asked for"},
+		"strict":   {func(c *configs.Route) { c.Options.Strict = true }, "expected that the bridge leaves the list as it is"},
+		"loss":     {func(c *configs.Route) { c.Options.Loss = mcp.LossRefuse }, "expected that the link is text, the audio stays"},
+		"version":  {func(c *configs.Route) { c.ClientVersions = []mcp.Version{"2025-06-18"} }, "expected that the bridge answers 2025-03-26"},
+		"upstream": {func(c *configs.Route) { c.Upstream = "http://127.0.0.1:1/mcp" }, "no session was opened"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSurroundings(nil)
-			d := &demo{process: s.process(), cfg: configs.Default(), once: true, build: spoiled(tc.spoil)}
+			d := &demo{process: s.process(), cfg: defaults(), once: true, build: spoiled(tc.spoil)}
 			d.cfg.Listen, d.cfg.Admin, d.cfg.LogLevel = freePort, freePort, "error"
 			err := d.run()
 			var f failure
@@ -79,10 +75,10 @@ func TestDemoChecksItself(t *testing.T) {
 	}
 }
 
-func spoiled(spoil func(*configs.Config)) engineBuilder {
-	return func(cfg configs.Config, g *transports.Guard, m *metrics.Metrics, log zerolog.Logger) (engine, error) {
-		spoil(&cfg)
-		return newEngine(cfg, g, m, log)
+func spoiled(spoil func(*configs.Route)) engineBuilder {
+	return func(r configs.Route, c common) (engine, error) {
+		spoil(&r)
+		return newEngine(r, c)
 	}
 }
 
@@ -107,7 +103,7 @@ func TestDemoKeepsServing(t *testing.T) {
 				t.Errorf("audio toward 2024-11-05: %s", answer)
 			}
 			page := regexp.MustCompile(`http://\S+/metrics`).FindString(s.out.String())
-			if _, text := fetch(t, page); !strings.Contains(text, `mcpbridge_rewrites_total{change="degrade-audio"} 1`) {
+			if _, text := fetch(t, page); !strings.Contains(text, `mcpbridge_rewrites_total{change="degrade-audio",route="default"} 1`) {
 				t.Errorf("metrics at %q:\n%s", page, text)
 			}
 			if told := strings.Contains(s.out.String(), listen+" is taken"); told != (name == "taken") {

@@ -3,37 +3,12 @@ package main
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // endpointPath is where the servers of the demo are found.
 const endpointPath = configs.EndpointPath
-
-// atPaths serves MCP at its path, and what further there is, and tells
-// everybody else where that is. A slash at the end makes no difference.
-func atPaths(cfg configs.Config, endpoint http.Handler, further map[string]http.Handler) http.Handler {
-	paths := map[string]http.Handler{}
-	add := func(path string, handler http.Handler) { paths[strings.TrimSuffix(path, "/")] = handler }
-	for path, handler := range further {
-		add(path, handler)
-	}
-	for _, path := range cfg.HealthPaths {
-		add(path, http.HandlerFunc(answerOK))
-	}
-	add(cfg.Path, endpoint)
-	lost := []byte(`{"error":"not found","message":"the MCP endpoint is ` + cfg.Path + `"}` + "\n")
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if handler := paths[strings.TrimSuffix(r.URL.Path, "/")]; handler != nil {
-			handler.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusNotFound)
-		w.Write(lost) //nolint:errcheck // the client left
-	})
-}
 
 // answerOK tells whoever asks that the process runs. It is asked by platforms
 // that address the listener by names of their own, and tells no more than that

@@ -8,13 +8,15 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/negotiate"
 )
 
 // serveFlags holds what the flags of serve say. Those that map one to one
 // write into the configuration; the others are read by config.
 type serveFlags struct {
-	configs.Config
+	single
 	supergateway
+	file           string
 	host           string
 	port           uint16
 	streamableHTTP string
@@ -27,21 +29,26 @@ type serveFlags struct {
 }
 
 func newServeFlags() *serveFlags {
-	return &serveFlags{Config: configs.Default(), supergateway: supergateway{stateful: true}}
+	return &serveFlags{single: defaults(), supergateway: supergateway{stateful: true}}
 }
 
 func oneOf(values []string) string { return strings.Join(values, "|") }
 
 // fallbackNames lists what --elicitation-fallback takes.
-func fallbackNames() []string { return append(mcp.FallbackNames(), declare, declare+":ACTION") }
+func fallbackNames() []string {
+	return append(mcp.FallbackNames(), configs.Declare, configs.Declare+":ACTION")
+}
 
 func (f *serveFlags) define(fs *pflag.FlagSet) {
 	fs.SortFlags = false
+	fs.StringVar(&f.file, "config", "", "`FILE` that says everything, in YAML or JSON; it may be one with the mcpServers of a desktop client")
 	f.defineAddresses(fs)
 	f.defineUpstream(fs)
 	f.defineCommand(fs)
 	mode := "`MODE` of that command: " + oneOf(configs.StdioModes()) + "; shared starts one for all sessions, which can ask nobody anything"
 	fs.StringVar((*string)(&f.StdioMode), "stdio-mode", string(f.StdioMode), mode)
+	asks := "`WHETHER` a shared command may ask clients: " + oneOf(configs.SharedInteractives()) + "; serialize runs the calls that may ask one at a time"
+	fs.StringVar((*string)(&f.SharedInteractive), "shared-interactive", string(f.SharedInteractive), asks)
 	f.defineTranslation(fs)
 	f.defineLimits(fs)
 	f.defineLog(fs)
@@ -65,7 +72,7 @@ func (f *serveFlags) defineLog(fs *pflag.FlagSet) {
 }
 
 func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
-	fs.StringVar(&f.Listen, "listen", f.Listen, "`ADDR` of the endpoint, as HOST:PORT")
+	fs.StringVar(&f.Listen, "listen", f.Listen, "`ADDR` of the endpoint, as HOST:PORT, or unix:PATH for a socket file")
 	fs.StringVar(&f.host, "host", "", "`HOST` part of --listen")
 	fs.Uint16Var(&f.port, "port", 0, "`PORT` part of --listen")
 	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
@@ -76,6 +83,7 @@ func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.HealthPaths, "health-path", nil, "one more `PATH` of the endpoint's listener, which answers ok; can be repeated")
 	fs.StringVar(&f.BasePath, "base-path", "", "`PREFIX` of the paths that a proxy in front takes away, \"forwarded\" to read X-Forwarded-Prefix")
 	fs.StringSliceVar(&f.AllowedHosts, "allow-host", nil, "one more `HOST` by which clients may address the endpoint, * for any; can be repeated")
+	fs.DurationVar(&f.DrainTimeout, "drain-timeout", f.DrainTimeout, "`TIME` that calls under way get when told to stop")
 	fs.StringSliceVar(&f.AllowedOrigins, "allow-origin", nil, "web `ORIGIN` whose pages may call the endpoint, * for any; can be repeated")
 }
 
@@ -85,6 +93,7 @@ func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
 	fs.StringVar(&f.sse, "sse", "", "the same as --upstream `URL` --upstream-transport sse")
 	fs.StringVar((*string)(&f.UpstreamTransport), "upstream-transport", string(f.UpstreamTransport), "`TRANSPORT` of the MCP server: "+oneOf(configs.UpstreamTransports()))
 	fs.StringVar(&f.UpstreamMessageURL, "upstream-message-url", "", "`URL` to post to over HTTP+SSE, instead of the one that the server names")
+	fs.StringVar(&f.UpstreamCAFile, "upstream-ca-file", "", "`FILE` of certificates (PEM) of authorities to trust for the MCP server, beside the system's")
 	fs.StringArrayVar(&f.headers, "header", nil, "`'NAME: VALUE'` to send to the upstream; can be repeated (a line each in the variable)")
 	fs.StringVar(&f.headerFile, "header-file", "", "`FILE` with such headers, one a line, # for comments; keeps secrets off the command line")
 	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(mcp.CredentialNames())+" (default static with an Authorization header, else forward)")
@@ -108,10 +117,16 @@ func (f *serveFlags) defineTranslation(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(&o.InjectText), "inject-text", string(o.InjectText), "`WHEN` structured tool results get a text block: "+oneOf(mcp.InjectTextNames()))
 	fs.StringVar((*string)(&o.Loss), "loss", string(o.Loss), "`POLICY` for what a peer's version cannot say: "+oneOf(mcp.LossNames()))
 	fs.BoolVar(&o.RepairOutputSchema, "repair-output-schema", false, "mend tool results that break the tool's own output schema")
+	fs.BoolVar(&o.StripOutputSchema, "strip-output-schema", false, "hide the output schemas of tools, for servers that never fulfil them")
+	fs.BoolVar(&o.FlattenLists, "flatten-lists", false, "gather all pages of a list into one answer, for clients that read only the first")
+	fs.BoolVar(&o.SafeNames, "safe-names", false, "give tools and prompts names that every client takes, and map them back")
+	fs.BoolVar(&f.RecoverSessions, "recover-sessions", false, "open a new session for a request whose own is gone, for clients that never initialize again")
+	fs.StringVar((*string)(&f.Probe), "probe", string(f.Probe), "`HOW` a server of unknown era is asked what it is: "+oneOf(negotiate.ProbeNames()))
+	fs.StringVar((*string)(&o.NotFoundCode), "not-found-code", string(o.NotFoundCode), "`CODE` by which clients hear that a stateless server has no such resource: "+oneOf(mcp.NotFoundCodeNames()))
 }
 
 func (f *serveFlags) defineLimits(fs *pflag.FlagSet) {
-	fs.Var((*size)(&f.MaxBody), "max-body", "largest message, as 64MiB")
+	fs.Var(&f.MaxBody, "max-body", "largest message, as 64MiB")
 	fs.DurationVar(&f.ConnectTimeout, "connect-timeout", f.ConnectTimeout, "`TIME` to reach the upstream")
 	fs.DurationVar(&f.RequestTimeout, "request-timeout", f.RequestTimeout, "`TIME` the upstream may be silent within a request")
 	fs.DurationVar(&f.SessionTimeout, "session-timeout", f.SessionTimeout, "`TIME` after which an idle session ends")
@@ -121,9 +136,11 @@ func (f *serveFlags) defineLimits(fs *pflag.FlagSet) {
 // offerValues registers shell completions of flags with few values.
 func offerValues(cmd *cobra.Command) {
 	for flag, values := range map[string][]string{
-		"elicitation-fallback": append(mcp.FallbackNames(), declare),
+		"elicitation-fallback": append(mcp.FallbackNames(), configs.Declare),
 		"inject-text":          mcp.InjectTextNames(),
 		"loss":                 mcp.LossNames(),
+		"probe":                negotiate.ProbeNames(),
+		"not-found-code":       mcp.NotFoundCodeNames(),
 		"credentials":          mcp.CredentialNames(),
 		"upstream-transport":   configs.UpstreamTransports(),
 		"upstream-era":         configs.UpstreamEras(),
@@ -131,10 +148,11 @@ func offerValues(cmd *cobra.Command) {
 		"log-format":           configs.LogFormats(),
 		"upstream-version":     versionNames(),
 		"stdio-mode":           configs.StdioModes(),
+		"shared-interactive":   configs.SharedInteractives(),
 		"outputTransport":      outputs(),
 		"client-versions":      versionNames(),
 	} {
-		if cmd.Flags().Lookup(flag) == nil && flag == "stdio-mode" {
+		if cmd.Flags().Lookup(flag) == nil && (flag == "stdio-mode" || flag == "shared-interactive") {
 			continue // a client on the standard streams is the only one
 		}
 		complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)

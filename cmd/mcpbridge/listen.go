@@ -7,11 +7,20 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+
+	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // listen opens an address. Its errors say what to do; flag is the one that
 // chooses another address.
 func listen(addr, flag string) (net.Listener, error) {
+	if path, ok := configs.UnixSocket(addr); ok {
+		l, err := listenUnix(path)
+		if err != nil {
+			return nil, fmt.Errorf("listen %s: %w", addr, socketProblem(err, flag))
+		}
+		return l, nil
+	}
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
 		return l, nil
@@ -46,8 +55,20 @@ func bindProblem(err error, flag string) error {
 	return reworded{text + "; choose another with " + flag, err}
 }
 
-// reachable returns host:port by which this machine reaches a listener.
+// written returns the address of a listener as a guard reads it.
+func written(addr net.Addr) string {
+	if addr.Network() == "unix" {
+		return configs.UnixScheme + addr.String()
+	}
+	return addr.String()
+}
+
+// reachable returns host:port by which this machine reaches a listener, and
+// unix:PATH: for a Unix domain socket, as web servers write it in URLs.
 func reachable(addr net.Addr) string {
+	if addr.Network() == "unix" {
+		return written(addr) + ":"
+	}
 	at, ok := bound(addr)
 	if !ok || !at.Addr().IsUnspecified() {
 		return addr.String()
@@ -58,7 +79,7 @@ func reachable(addr net.Addr) string {
 // isOpen reports whether other machines reach a listener.
 func isOpen(addr net.Addr) bool {
 	at, ok := bound(addr)
-	return !ok || !at.Addr().IsLoopback()
+	return addr.Network() != "unix" && (!ok || !at.Addr().IsLoopback())
 }
 
 func bound(addr net.Addr) (netip.AddrPort, bool) {

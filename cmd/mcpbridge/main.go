@@ -48,6 +48,12 @@ type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
+// misconfigured is one of being told wrong by a file: usage has no answer to
+// it.
+type misconfigured struct{ error }
+
+func (m misconfigured) Unwrap() []error { return problems(m.error) }
+
 // run executes one command line and returns the exit code.
 func run(args []string, p process) int {
 	root := newRoot(p)
@@ -63,7 +69,10 @@ func run(args []string, p process) int {
 	if errors.As(err, &f) {
 		return exitFailure
 	}
-	fmt.Fprintf(p.err, "Run '%s --help' for usage.\n", cmd.CommandPath())
+	var wrong misconfigured
+	if !errors.As(err, &wrong) {
+		fmt.Fprintf(p.err, "Run '%s --help' for usage.\n", cmd.CommandPath())
+	}
 	return exitUsage
 }
 

@@ -40,11 +40,11 @@ func (o output) defaultListen() string {
 	if o.isNetwork() {
 		return theirListen
 	}
-	return configs.Default().Listen
+	return configs.DefaultServer().Listen
 }
 
 // applyOutput applies what --outputTransport chooses.
-func (f *serveFlags) applyOutput(c *configs.Config, g given) error {
+func (f *serveFlags) applyOutput(c *single, g given) error {
 	switch o := f.output; {
 	case o == outputNone:
 	case !slices.Contains(outputs(), string(o)):
@@ -62,7 +62,7 @@ func (f *serveFlags) applyOutput(c *configs.Config, g given) error {
 }
 
 // applyStdio makes the bridge one for the standard streams.
-func (f *serveFlags) applyStdio(c *configs.Config, g given) {
+func (f *serveFlags) applyStdio(c *single, g given) {
 	c.Stdio, c.SSEPath, c.WSPath, c.StdioMode = true, configs.Off, configs.Off, configs.PerSession
 	if g.strength("admin") == byDefault {
 		c.Admin = configs.AdminOff
@@ -70,13 +70,13 @@ func (f *serveFlags) applyStdio(c *configs.Config, g given) {
 }
 
 // applySockets gives WebSockets the path for messages, as supergateway does.
-func (f *serveFlags) applySockets(c *configs.Config, g given) error {
+func (f *serveFlags) applySockets(c *single, g given) error {
 	theirs := f.messagesAreSockets(g)
 	switch {
 	case theirs && g.strength("ws-path") == byFlag:
 		return fmt.Errorf("--messagePath with --outputTransport ws and --ws-path both give the path of WebSockets; give one of them")
 	case theirs:
-		c.WSPath, c.MessagePath = c.MessagePath, configs.Default().MessagePath
+		c.WSPath, c.MessagePath = c.MessagePath, configs.DefaultRoute().MessagePath
 		if c.WSPath == c.MessagePath {
 			c.MessagePath = theirMessage
 		}

@@ -51,7 +51,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	for reason, n := range map[string]string{
 		"Forbidden": "2", "Method Not Allowed": "1", "Not Acceptable": "1", "Unsupported Media Type": "1", "Request Entity Too Large": "1", "Bad Request": "1",
 	} {
-		if want := `mcpbridge_errors_total{leg="client",reason="` + reason + `"} ` + n; !strings.Contains(text, want) {
+		if want := `mcpbridge_errors_total{leg="client",reason="` + reason + `",route="default"} ` + n; !strings.Contains(text, want) {
 			t.Errorf("the metrics have no line %s", want)
 		}
 	}

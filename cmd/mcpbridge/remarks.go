@@ -4,12 +4,10 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
-
-	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // remarks tells what happens instead of what flags of supergateway ask for.
-func (f *serveFlags) remarks(c configs.Config, g given) []string {
+func (f *serveFlags) remarks(c single, g given) []string {
 	var all []string
 	add := func(when bool, text string) {
 		if when {
@@ -30,7 +28,7 @@ func (f *serveFlags) remarks(c configs.Config, g given) []string {
 
 // idle lists the flags of the command line that only an endpoint gives a
 // meaning, where there is none.
-func (f *serveFlags) idle(c configs.Config, g given) (names []string) {
+func (f *serveFlags) idle(c single, g given) (names []string) {
 	if !c.Stdio {
 		return nil
 	}
@@ -55,7 +53,7 @@ func hasPattern(origins []string) bool {
 }
 
 // dropsHeaders reports headers that supergateway would take beside a command.
-func (f *serveFlags) dropsHeaders(c configs.Config) bool {
+func (f *serveFlags) dropsHeaders(c single) bool {
 	return c.Command.Given() && f.output != outputNone && f.headers != nil
 }
 

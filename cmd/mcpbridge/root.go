@@ -18,6 +18,6 @@ protocol version; the bridge translates, and counts what it changed.`,
 	}
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	root.AddCommand(newServeCommand(p), newStdioCommand(p), newDemoCommand(p), newVersionCommand(p))
+	root.AddCommand(newServeCommand(p), newStdioCommand(p), newValidateCommand(p), newExplainCommand(p), newConfigCommand(), newDemoCommand(p), newVersionCommand(p))
 	return root
 }

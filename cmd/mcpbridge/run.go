@@ -5,18 +5,15 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/configs"
-	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
-const (
-	// drainTime is how long calls under way may take when told to stop.
-	drainTime = 10 * time.Second
-	// closeTime is how long sessions may take to say good-bye after that.
-	closeTime = 3 * time.Second
-)
+// closeTime is how long sessions may take to say good-bye when calls have had
+// their time to end.
+const closeTime = 3 * time.Second
 
 var errForced = errors.New("stopped by a second signal before all calls had ended")
 
@@ -35,16 +32,45 @@ func (s *service) run(signals <-chan os.Signal) error {
 		}
 	}
 	wg.Go(func() { s.greet(ctx) })
-	select {
-	case err := <-failed:
-		s.leave()
-		ending, cancel := context.WithTimeout(ctx, closeTime)
-		defer cancel()
-		return failure{errors.Join(err, s.engine.close(ending))}
-	case sig := <-signals:
-		s.log.Info().Str("signal", sig.String()).Msg("stopping; calls under way have " + drainTime.String() + " to end")
+	if s.source != nil {
+		wg.Go(func() { s.tidy(ctx) })
 	}
-	return s.stop(signals)
+	reloads := s.watch(ctx, &wg)
+	for {
+		select {
+		case err := <-failed:
+			s.gateway.leave()
+			ending, cancel := context.WithTimeout(ctx, closeTime)
+			defer cancel()
+			return failure{errors.Join(err, s.gateway.close(ending))}
+		case <-reloads:
+			s.reload()
+		case sig := <-signals:
+			if sig == syscall.SIGHUP && s.source != nil {
+				s.reload()
+				continue
+			}
+			s.log.Info().Str("signal", sig.String()).Msg("stopping; calls under way have " + s.gateway.config().DrainTimeout.String() + " to end")
+			return s.stop(signals)
+		}
+	}
+}
+
+// tidyTime is how often it is looked whether something is left that nobody
+// uses since the configuration changed.
+const tidyTime = time.Second
+
+func (s *service) tidy(ctx context.Context) {
+	ticks := time.NewTicker(tidyTime)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			s.gateway.settle(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // stop ends the service in order. A second signal ends it at once.
@@ -60,7 +86,7 @@ func (s *service) stop(signals <-chan os.Signal) error {
 	case <-done:
 		s.log.Info().Msg("stopped")
 		return nil
-	case <-signals:
+	case <-second(signals, done):
 		cancel()
 		s.closeSites()
 		<-done // the upstream's children are killed by then
@@ -68,17 +94,36 @@ func (s *service) stop(signals <-chan os.Signal) error {
 	}
 }
 
+// second waits for one more signal to stop; the one to reload is none.
+func second(signals <-chan os.Signal, done <-chan struct{}) <-chan struct{} {
+	came := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case sig := <-signals:
+				if sig != syscall.SIGHUP {
+					close(came)
+					return
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return came
+}
+
 // drain lets calls end, then ends the sessions, which fails the calls that
 // are left, and gives their answers a moment to be written.
 func (s *service) drain(ctx context.Context) {
 	s.leaving.Store(true)
-	s.leave()
-	calls, cancel := context.WithTimeout(ctx, drainTime)
+	s.gateway.leave()
+	calls, cancel := context.WithTimeout(ctx, s.gateway.config().DrainTimeout)
 	defer cancel()
 	drained := s.quiet(calls)
 	ending, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	if err := s.engine.close(ending); err != nil {
+	if err := s.gateway.close(ending); err != nil {
 		s.log.Warn().Str("cause", configs.Cause(err)).Msg("not every session ended well")
 	}
 	if drained != nil {
@@ -90,47 +135,5 @@ func (s *service) drain(ctx context.Context) {
 // quiet waits until nothing is under way at the endpoint.
 func (s *service) quiet(ctx context.Context) error {
 	err := s.endpoint.server.Shutdown(ctx)
-	if s.engine.wait != nil {
-		err = errors.Join(err, s.engine.wait(ctx))
-	}
-	return err
-}
-
-// announce tells where the bridge is and what an operator should know.
-func (s *service) announce() {
-	line := s.log.Info().Str("version", buildInfo().Version).
-		Str("endpoint", s.where()).
-		Str("upstream", s.cfg.UpstreamName())
-	s.elsewhere(line)
-	if s.admin != nil {
-		line = line.Str("admin", s.admin.url("/"))
-	}
-	line.Msg("serving")
-	if s.endpoint == nil || !isOpen(s.endpoint.listener.Addr()) {
-		return
-	}
-	msg := "other machines reach this endpoint, and through it the upstream"
-	if s.cfg.EffectiveCredentials() == mcp.CredentialsStatic {
-		msg += " with the bridge's own credentials"
-	}
-	s.log.Warn().Str("listen", s.endpoint.listener.Addr().String()).Msg(msg)
-}
-
-// greet tells early that the upstream is down; it is asked again by every
-// session.
-func (s *service) greet(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
-	defer cancel()
-	err := s.engine.ready(ctx)
-	switch {
-	case err == nil && s.cfg.StdioMode == configs.Shared:
-		s.log.Info().Msg("the command exists; all sessions share one")
-	case err == nil && s.cfg.Command.Given():
-		s.log.Info().Msg("the command exists; each session starts one of its own")
-	case err == nil:
-		s.log.Info().Msg("the upstream answers")
-	case !errors.Is(err, context.Canceled):
-		s.log.Warn().Str("upstream", s.cfg.UpstreamName()).Str("cause", configs.Cause(err)).
-			Msg("the upstream does not answer; serving anyway, sessions will try again")
-	}
+	return errors.Join(err, s.gateway.wait(ctx))
 }

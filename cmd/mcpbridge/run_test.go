@@ -13,11 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rs/zerolog"
-
 	"github.com/mcpbridge/mcpbridge/configs"
-	"github.com/mcpbridge/mcpbridge/metrics"
-	"github.com/mcpbridge/mcpbridge/transports"
 )
 
 func TestCommandLines(t *testing.T) {
@@ -74,8 +70,8 @@ func newCall() *call {
 	return &call{begun: make(chan struct{}, 10), end: make(chan struct{}), closed: make(chan struct{})}
 }
 
-func (c *call) build(_ configs.Config, _ *transports.Guard, m *metrics.Metrics, _ zerolog.Logger) (engine, error) {
-	m.Rewritten("a-change")
+func (c *call) build(_ configs.Route, with common) (engine, error) {
+	with.metrics.Rewritten("a-change")
 	return engine{
 		endpoint: http.HandlerFunc(c.serve),
 		ready:    func(context.Context) error { return c.ready },
@@ -106,15 +102,16 @@ type started struct {
 	result          chan error
 }
 
-func start(t *testing.T, c *call, set func(*configs.Config)) *started {
+func start(t *testing.T, c *call, set func(*single)) *started {
 	t.Helper()
-	cfg := configs.Default()
+	cfg := defaults()
 	cfg.Upstream, cfg.Listen, cfg.Admin = up, "127.0.0.1:0", "127.0.0.1:0"
 	if set != nil {
 		set(&cfg)
 	}
 	s := &started{call: c, surroundings: newSurroundings(nil), result: make(chan error, 1)}
-	service, err := open(cfg, newLog(cfg, s.process()), c.build)
+	log, _ := newLog(cfg.Server, s.process())
+	service, err := open(cfg.config(), log, c.build)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +147,7 @@ func TestServeAnswersAndStops(t *testing.T) {
 	}{
 		{strings.TrimSuffix(s.endpoint, "/mcp") + "/", `"message":"the MCP endpoint is /mcp"`, 404},
 		{s.endpoint + "/x", `"message":"the MCP endpoint is /mcp"`, 404},
-		{s.admin + "metrics", `mcpbridge_rewrites_total{change="a-change"} 1`, 200},
+		{s.admin + "metrics", `mcpbridge_rewrites_total{change="a-change",route="default"} 1`, 200},
 		{s.admin + "metrics", "go_goroutines", 200},
 		{s.admin + "readyz", "ready", 200},
 		{s.admin, s.endpoint, 200},
@@ -212,7 +209,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 func TestUpstreamDownAtStart(t *testing.T) {
 	c := newCall()
 	c.ready = &url.Error{Op: "Post", URL: "http://a/?token=secret", Err: errors.New("connection refused")}
-	s := start(t, c, func(cfg *configs.Config) { cfg.Upstream = "http://127.0.0.1:1/mcp?token=secret" })
+	s := start(t, c, func(cfg *single) { cfg.Upstream = "http://127.0.0.1:1/mcp?token=secret" })
 	line := s.err.await(t, "the upstream does not answer; serving anyway")
 	if !strings.Contains(line, `"level":"warn"`) || !strings.Contains(line, `"cause":"connection refused"`) {
 		t.Errorf("log line: %s", line)
@@ -228,7 +225,7 @@ func TestUpstreamDownAtStart(t *testing.T) {
 }
 
 func TestAdminCanBeOff(t *testing.T) {
-	s := start(t, newCall(), func(cfg *configs.Config) { cfg.Admin = "off" })
+	s := start(t, newCall(), func(cfg *single) { cfg.Admin = "off" })
 	if s.admin != "" {
 		t.Errorf("admin listens on %s", s.admin)
 	}
@@ -237,7 +234,7 @@ func TestAdminCanBeOff(t *testing.T) {
 }
 
 func TestOpenListenerIsToldOf(t *testing.T) {
-	s := start(t, newCall(), func(cfg *configs.Config) {
+	s := start(t, newCall(), func(cfg *single) {
 		cfg.Listen = "0.0.0.0:0"
 		cfg.Headers.Set("Authorization", "secret")
 	})

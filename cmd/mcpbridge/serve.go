@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpbridge/mcpbridge/configs"
@@ -17,12 +16,16 @@ each session gets a process of its own, which ends with it, or all share one
 (--stdio-mode). Its standard error goes to the log. It gets the variables PATH,
 HOME, USER, LANG and the like, and those of --env and --inherit-env.
 
+A file says more, several servers for instance: --config. It is read again when
+it changes, and on SIGHUP.
+
 The command line of supergateway works too: write mcpbridge serve in its place
 and give --outputTransport; the README has a table of what its flags do here.
 
 Every flag can be given as an environment variable too, shown in brackets; the
-flag wins. SIGINT or SIGTERM stops: calls under way have 10 s to end, a second
-signal ends them at once. Exit codes: 0 stopped, 1 failed, 2 wrong usage.`
+flag wins. SIGINT or SIGTERM stops: calls under way have --drain-timeout to
+end, a second signal ends them at once. Exit codes: 0 stopped, 1 failed, 2 wrong
+usage.`
 
 const serveExample = `  mcpbridge serve http://127.0.0.1:3000/mcp
   mcpbridge serve --upstream https://mcp.example.com/mcp --header-file secrets.headers
@@ -31,6 +34,7 @@ const serveExample = `  mcpbridge serve http://127.0.0.1:3000/mcp
   mcpbridge serve --env LOG_LEVEL=warn --inherit-env API_TOKEN -- npx -y some-mcp-server
   mcpbridge serve --sse https://mcp.example.com/sse
   mcpbridge serve wss://mcp.example.com/ws
+  mcpbridge serve --config mcpbridge.yaml
   MCPBRIDGE_UPSTREAM=http://127.0.0.1:3000/mcp mcpbridge serve`
 
 func newServeCommand(p process) *cobra.Command {
@@ -46,6 +50,9 @@ func newServeCommand(p process) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if flags.file != "" {
+				return serveFile(flags, g, args, p)
+			}
 			cfg, err := flags.config(g, args)
 			if err != nil {
 				return err
@@ -53,7 +60,7 @@ func newServeCommand(p process) *cobra.Command {
 			if cfg.Stdio {
 				return serveStdio(cfg, p, flags.remarks(cfg, g))
 			}
-			return serve(cfg, p, flags.remarks(cfg, g))
+			return serve(cfg.config(), p, flags.remarks(cfg, g), nil, nil)
 		},
 	}
 	flags.define(cmd.Flags())
@@ -61,42 +68,19 @@ func newServeCommand(p process) *cobra.Command {
 	return cmd
 }
 
-// serve runs until it is told to stop.
-func serve(cfg configs.Config, p process, remarks []string) error {
+// serve runs until it is told to stop. The source, where there is one, is read
+// again when it changes; loaded is what it said.
+func serve(cfg configs.Config, p process, remarks []string, from *source, loaded *configs.Loaded) error {
 	signals, release := p.signals()
 	defer release()
-	log := newLog(cfg, p)
+	log, level := newLog(cfg.Server, p)
 	warn(log, remarks)
 	s, err := open(cfg, log, newEngine)
 	if err != nil {
 		return failure{err}
 	}
+	s.source, s.loaded, s.level = from, loaded, level
+	s.counts.loaded.SetToCurrentTime()
+	s.counts.watchLog(level)
 	return s.run(signals)
-}
-
-func newLog(cfg configs.Config, p process) zerolog.Logger {
-	format := cfg.LogFormat
-	if format == "" {
-		format = configs.LogJSON
-		if p.terminal {
-			format = configs.LogConsole
-		}
-	}
-	out := p.err
-	if format == configs.LogConsole {
-		noColor, _ := p.lookup("NO_COLOR") // an empty one counts as none (no-color.org)
-		out = zerolog.ConsoleWriter{Out: p.err, NoColor: noColor != "" || !p.terminal, TimeFormat: "15:04:05"}
-	}
-	return zerolog.New(out).Level(logLevel(cfg)).With().Timestamp().Logger()
-}
-
-func logLevel(cfg configs.Config) zerolog.Level {
-	if cfg.LogLevel == configs.LogNone {
-		return zerolog.Disabled
-	}
-	level, err := zerolog.ParseLevel(cfg.LogLevel)
-	if err != nil { // the configuration was checked
-		return zerolog.InfoLevel
-	}
-	return level
 }

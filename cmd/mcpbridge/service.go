@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -12,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"github.com/mcpbridge/mcpbridge/configs"
@@ -22,25 +20,41 @@ import (
 
 // service is a bridge with its listeners.
 type service struct {
-	cfg      configs.Config
+	cfg      configs.Config // at start
 	log      zerolog.Logger
-	engine   engine
+	level    *level
+	gateway  *gateway
+	counts   *counters
 	endpoint *site // nil for a client on the standard streams
 	admin    *site // nil when there is none
 	leaving  atomic.Bool
-	leave    context.CancelFunc // ends standalone streams
+
+	source  *source         // nil where flags said everything
+	loaded  *configs.Loaded // from the source, at start
+	watched watched
 }
 
 // site is one listener and what it serves.
 type site struct {
-	listener net.Listener
-	server   *http.Server
+	listener    net.Listener
+	server      *http.Server
+	certificate *certificate // nil speaks plain HTTP
 }
 
-func (s *site) url(path string) string { return "http://" + reachable(s.listener.Addr()) + path }
+func (s *site) url(path string) string {
+	scheme := "http://"
+	if s.certificate != nil {
+		scheme = "https://"
+	}
+	return scheme + reachable(s.listener.Addr()) + path
+}
 
 func (s *site) serve() error {
-	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := s.server.Serve
+	if s.certificate != nil {
+		serve = func(l net.Listener) error { return s.server.ServeTLS(l, "", "") }
+	}
+	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", s.listener.Addr(), err)
 	}
 	return nil
@@ -65,6 +79,13 @@ func (s *service) openSites() (err error) {
 		if s.endpoint, err = s.openSite(s.cfg.Listen, "--listen"); err != nil {
 			return err
 		}
+		if s.cfg.Encrypted() {
+			s.endpoint.certificate = new(certificate)
+			s.endpoint.server.TLSConfig = s.endpoint.certificate.config()
+			if err := s.endpoint.certificate.load(s.cfg.CertFile, s.cfg.KeyFile); err != nil {
+				return err
+			}
+		}
 	}
 	if addr, ok := s.cfg.AdminAddress(); ok {
 		s.admin, err = s.openSite(addr, "--admin")
@@ -80,48 +101,48 @@ func (s *service) openSite(addr, flag string) (*site, error) {
 	return &site{listener: l, server: &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    2 * int(s.cfg.MaxHeader), // the routes refuse sooner, and say why
 		Protocols:         protocols(),
 		ErrorLog:          stdlog.New(s.log.With().Str("listener", addr).Logger(), "", 0),
 	}}, nil
 }
 
 func (s *service) build(build engineBuilder) error {
-	reg, counters := newMetrics()
-	var guard *transports.Guard // without an endpoint there is nobody to admit
-	var err error
+	s.counts = newCounters()
+	s.gateway = newGateway(build, s.counts, s.log)
 	if s.endpoint != nil {
-		if guard, err = s.guard(s.endpoint); err != nil {
+		guard, admit, err := s.guard(s.endpoint)
+		if err != nil {
+			return err
+		}
+		s.gateway.guard, s.gateway.admit = guard, admit
+	}
+	if s.admin != nil {
+		if err := s.buildAdmin(); err != nil {
 			return err
 		}
 	}
-	if s.engine, err = build(s.cfg, guard, counters, s.log); err != nil {
+	if err := s.gateway.open(s.cfg); err != nil {
 		return err
 	}
-	leave, cancel := context.WithCancel(context.Background())
-	s.leave = func() {
-		cancel()
-		if s.engine.leave != nil {
-			s.engine.leave()
-		}
-	}
 	if s.endpoint != nil {
-		places := atPaths(s.cfg, letGo(leave, s.engine.endpoint), s.engine.further)
-		s.endpoint.server.Handler = answerPages(guard, places)
+		s.endpoint.server.Handler = answerPages(s.gateway.guard, s.gateway)
 	}
-	if s.admin == nil {
-		return nil
-	}
-	return s.buildAdmin(reg)
+	return nil
 }
 
-func (s *service) buildAdmin(reg *prometheus.Registry) error {
-	guard, err := s.guard(s.admin)
+func (s *service) buildAdmin() error {
+	guard, admit, err := s.guard(s.admin)
 	if err != nil {
 		return err
 	}
+	endpoint := s.gateway.admit
+	s.gateway.admit = func(c configs.Server) {
+		endpoint(c)
+		admit(c)
+	}
 	s.admin.server.Handler = admin.New(admin.Settings{
-		Version: buildInfo().Version, Metrics: reg, Ready: s.ready, Endpoint: s.where(),
+		Version: buildInfo().Version, Metrics: s.counts.reg, Ready: s.gateway.ready, Stopping: s.leaving.Load, Endpoint: s.where,
 		Refuse: func(r *http.Request) bool { return guard.Check(r) != nil },
 	})
 	return nil
@@ -129,35 +150,27 @@ func (s *service) buildAdmin(reg *prometheus.Registry) error {
 
 // where says where clients find the bridge.
 func (s *service) where() string {
-	if s.endpoint == nil {
-		return "standard input and output"
+	cfg := s.gateway.config()
+	switch {
+	case s.endpoint == nil:
+		return "The MCP endpoint is standard input and output"
+	case len(cfg.Routes) == 1:
+		return "The MCP endpoint is " + s.endpoint.url(cfg.Routes[0].Path)
 	}
-	return s.endpoint.url(s.cfg.Path)
+	lines := []string{"The MCP endpoints are"}
+	for _, r := range cfg.Routes {
+		lines = append(lines, "  "+r.Name+": "+s.endpoint.url(r.Path))
+	}
+	return strings.Join(lines, "\n")
 }
 
-// elsewhere adds where clients of older transports find the bridge.
-func (s *service) elsewhere(line *zerolog.Event) {
-	if s.endpoint == nil {
-		return
-	}
-	if stream, _, ok := s.cfg.SSE(); ok {
-		line.Str("sse", s.endpoint.url(stream))
-	}
-	if path, ok := s.cfg.Sockets(); ok {
-		line.Str("websocket", "ws"+strings.TrimPrefix(s.endpoint.url(path), "http"))
-	}
-}
-
-func (s *service) guard(at *site) (*transports.Guard, error) {
+// guard returns the guard of a listener, and what tells it who may come.
+func (s *service) guard(at *site) (*transports.Guard, func(configs.Server), error) {
 	addr := at.listener.Addr()
-	return transports.NewGuard(addr.String(), slices.Concat(s.cfg.AllowedHosts, ownAddresses(addr)), s.cfg.AllowedOrigins)
-}
-
-func (s *service) ready(ctx context.Context) error {
-	if s.leaving.Load() {
-		return errors.New("the bridge is stopping")
-	}
-	return s.engine.ready(ctx)
+	guard, err := transports.NewGuard(written(addr), nil, nil)
+	return guard, func(c configs.Server) {
+		guard.Admit(slices.Concat(c.AllowedHosts, ownAddresses(addr)), c.AllowedOrigins)
+	}, err
 }
 
 func (s *service) closeSites() {

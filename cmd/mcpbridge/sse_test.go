@@ -31,7 +31,7 @@ func openStream(t *testing.T, site string) *eventStream {
 	if !ok || !strings.HasPrefix(path, "/") {
 		t.Fatalf("the first event leads to %q", path)
 	}
-	s.post = site + strings.TrimSpace(path)
+	s.post = resp.Request.URL.Scheme + "://" + resp.Request.URL.Host + strings.TrimSpace(path)
 	return s
 }
 

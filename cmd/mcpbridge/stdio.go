@@ -75,16 +75,18 @@ func (f *serveFlags) defineStdio(fs *pflag.FlagSet) {
 }
 
 // serveStdio runs until the client leaves or it is told to stop.
-func serveStdio(cfg configs.Config, p process, remarks []string) error {
+func serveStdio(cfg single, p process, remarks []string) error {
 	signals, release := p.signals()
 	defer release()
 	defer surviveBrokenPipes()()
-	log := newLog(cfg, p)
+	log, level := newLog(cfg.Server, p)
 	warn(log, remarks)
-	s, err := open(cfg, log, newEngine)
+	s, err := open(cfg.config(), log, newEngine)
 	if err != nil {
 		return failure{err}
 	}
+	s.level = level
+	s.counts.watchLog(level)
 	return s.runStdio(p, signals)
 }
 
@@ -112,7 +114,12 @@ func (s *service) runStdio(p process, signals <-chan os.Signal) error {
 	}
 	served := make(chan error, 1)
 	go func() { // it may stay in a read of standard input
-		served <- stdio.Serve(ctx, s.engine.pipes, p.in, p.out, stdio.ServerConfig{MaxMessage: int(s.cfg.MaxBody)})
+		r := s.cfg.Routes[0]
+		served <- stdio.Serve(ctx, s.gateway.each()[0].engine.pipes, p.in, p.out, stdio.ServerConfig{
+			MaxMessage: int(r.MaxBody), MaxDepth: r.MaxDepth,
+			StreamBytes: int(r.MaxQueuedBytes), StreamMessages: r.MaxQueuedMessages,
+			Limited: s.counts.of(r.Name).Limited,
+		})
 	}()
 	var err error
 	select {
@@ -144,7 +151,7 @@ func (s *service) part(err error, signals <-chan os.Signal) error {
 		case <-done:
 		}
 	}()
-	if problem := s.engine.close(ctx); problem != nil {
+	if problem := s.gateway.close(ctx); problem != nil {
 		s.log.Warn().Str("cause", configs.Cause(problem)).Msg("not every session ended well")
 	}
 	if err != nil {

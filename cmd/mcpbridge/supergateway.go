@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // supergateway holds what its flags say that are no other name of one here.
@@ -46,7 +44,7 @@ func hide(fs *pflag.FlagSet, names ...string) {
 // applyBase takes from --baseUrl what is of use here: the path that a proxy in
 // front takes away, and the name by which clients address the endpoint. They
 // are sent to post to a path, whose origin is that of the stream they opened.
-func (s *supergateway) applyBase(c *configs.Config, g given) error {
+func (s *supergateway) applyBase(c *single, g given) error {
 	if g.spelled("base-path") != "baseUrl" {
 		return nil
 	}
@@ -67,7 +65,7 @@ func (s *supergateway) applyBase(c *configs.Config, g given) error {
 }
 
 // applyOrigins maps --cors onto the allowed origins, but for patterns.
-func (s *supergateway) applyOrigins(c *configs.Config, g given) {
+func (s *supergateway) applyOrigins(c *single, g given) {
 	if g.spelled("allow-origin") != "cors" {
 		return
 	}
@@ -84,7 +82,7 @@ func isPattern(origin string) bool {
 }
 
 // applyBearer adds the token to what the upstream gets.
-func (s *supergateway) applyBearer(c *configs.Config, g given) error {
+func (s *supergateway) applyBearer(c *single, g given) error {
 	const flag = "--oauth2Bearer"
 	switch {
 	case !g.flags.Changed("oauth2Bearer") || c.Command.Given():

@@ -10,20 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 func TestSupergatewayFlags(t *testing.T) {
 	type env = map[string]string
-	places := func(c configs.Config) any { return []string{c.Listen, c.Path, c.SSEPath, c.MessagePath, c.WSPath} }
-	auth := func(c configs.Config) any {
+	places := func(c single) any { return []string{c.Listen, c.Path, c.SSEPath, c.MessagePath, c.WSPath} }
+	auth := func(c single) any {
 		return []any{c.Headers.Get("Authorization"), c.EffectiveCredentials()}
 	}
 	for name, tc := range map[string]struct {
 		env  env
 		args string
-		got  func(configs.Config) any
+		got  func(single) any
 		want any
 	}{
 		"nothing of it":       {nil, "--stdio x", places, []string{"127.0.0.1:8080", "/mcp", "/sse", "/messages", "/ws"}},
@@ -40,21 +39,21 @@ func TestSupergatewayFlags(t *testing.T) {
 		"that of messages":    {nil, "--stdio x --outputTransport ws --messagePath /messages", places, []string{"127.0.0.1:8000", "/mcp", "/sse", "/message", "/messages"}},
 		"both paths":          {nil, "--stdio x --outputTransport ws --message-path /m --ws-path /w", places, []string{"127.0.0.1:8000", "/mcp", "/sse", "/m", "/w"}},
 		"over a variable":     {env{"MCPBRIDGE_SSE_PATH": "x"}, "--stdio x --ssePath /a", places, []string{"127.0.0.1:8080", "/mcp", "/a", "/messages", "/ws"}},
-		"standard streams":    {nil, "--sse http://a/ --outputTransport stdio", func(c configs.Config) any { return []any{c.Stdio, c.Admin, c.SSEPath, c.WSPath} }, []any{true, "off", "off", "off"}},
-		"with metrics":        {nil, "--sse http://a/ --outputTransport stdio --admin a:1", func(c configs.Config) any { return []any{c.Stdio, c.Admin} }, []any{true, "a:1"}},
-		"base URL":            {nil, "--stdio x --baseUrl https://b.example/p", func(c configs.Config) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"/p", []string{"b.example"}}},
-		"base URL, no path":   {env{"MCPBRIDGE_BASE_PATH": "/x"}, "--stdio x --base-url http://b.example:80/ --allow-host c", func(c configs.Config) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"", []string{"c", "b.example"}}},
-		"base URL, path only": {nil, "--stdio x --baseUrl /p", func(c configs.Config) any { return []any{c.BasePath, len(c.AllowedHosts)} }, []any{"/p", 0}},
-		"health":              {nil, "--stdio x --healthEndpoint /a --health-endpoint /b", func(c configs.Config) any { return c.HealthPaths }, []string{"/a", "/b"}},
-		"health, a list":      {nil, "--healthEndpoint /a /b --stdio x", func(c configs.Config) any { return c.HealthPaths }, []string{"/a", "/b"}},
-		"any origin":          {nil, "--cors --stdio x", func(c configs.Config) any { return c.AllowedOrigins }, []string{"*"}},
-		"origins":             {env{"MCPBRIDGE_ALLOW_ORIGIN": "*"}, `--stdio x --cors http://a https://b:1 /c\.d,e$/`, func(c configs.Config) any { return c.AllowedOrigins }, []string{"http://a", "https://b:1"}},
+		"standard streams":    {nil, "--sse http://a/ --outputTransport stdio", func(c single) any { return []any{c.Stdio, c.Admin, c.SSEPath, c.WSPath} }, []any{true, "off", "off", "off"}},
+		"with metrics":        {nil, "--sse http://a/ --outputTransport stdio --admin a:1", func(c single) any { return []any{c.Stdio, c.Admin} }, []any{true, "a:1"}},
+		"base URL":            {nil, "--stdio x --baseUrl https://b.example/p", func(c single) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"/p", []string{"b.example"}}},
+		"base URL, no path":   {env{"MCPBRIDGE_BASE_PATH": "/x"}, "--stdio x --base-url http://b.example:80/ --allow-host c", func(c single) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"", []string{"c", "b.example"}}},
+		"base URL, path only": {nil, "--stdio x --baseUrl /p", func(c single) any { return []any{c.BasePath, len(c.AllowedHosts)} }, []any{"/p", 0}},
+		"health":              {nil, "--stdio x --healthEndpoint /a --health-endpoint /b", func(c single) any { return c.HealthPaths }, []string{"/a", "/b"}},
+		"health, a list":      {nil, "--healthEndpoint /a /b --stdio x", func(c single) any { return c.HealthPaths }, []string{"/a", "/b"}},
+		"any origin":          {nil, "--cors --stdio x", func(c single) any { return c.AllowedOrigins }, []string{"*"}},
+		"origins":             {env{"MCPBRIDGE_ALLOW_ORIGIN": "*"}, `--stdio x --cors http://a https://b:1 /c\.d,e$/`, func(c single) any { return c.AllowedOrigins }, []string{"http://a", "https://b:1"}},
 		"token":               {nil, "--sse http://a/ --oauth2Bearer t", auth, []any{"Bearer t", mcp.CredentialsStatic}},
 		"token for a command": {nil, "--stdio x --oauth2Bearer t", auth, []any{"", mcp.CredentialsForward}},
-		"header, command":     {nil, "--stdio x --outputTransport sse --header A:b", func(c configs.Config) any { return len(c.Headers) }, 0},
-		"log level":           {nil, "--stdio x --logLevel none", func(c configs.Config) any { return c.LogLevel }, "none"},
-		"session timeout":     {env{"MCPBRIDGE_SESSION_TIMEOUT": "2h"}, "--stdio x --stateful --sessionTimeout 90000", func(c configs.Config) any { return c.SessionTimeout }, 90 * time.Second},
-		"version":             {nil, "--stdio x --protocolVersion 2024-11-05", func(c configs.Config) any { return c.UpstreamVersion }, mcp.Version("")},
+		"header, command":     {nil, "--stdio x --outputTransport sse --header A:b", func(c single) any { return len(c.Headers) }, 0},
+		"log level":           {nil, "--stdio x --logLevel none", func(c single) any { return c.LogLevel }, "none"},
+		"session timeout":     {env{"MCPBRIDGE_SESSION_TIMEOUT": "2h"}, "--stdio x --stateful --sessionTimeout 90000", func(c single) any { return c.SessionTimeout }, 90 * time.Second},
+		"version":             {nil, "--stdio x --protocolVersion 2024-11-05", func(c single) any { return c.UpstreamVersion }, mcp.Version("")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := read(t, tc.env, spread(strings.Fields(tc.args))...)

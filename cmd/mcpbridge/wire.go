@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/rs/zerolog"
@@ -27,59 +26,81 @@ import (
 // first.
 func knownVersions() []mcp.Version { return rewrite.Standard().Versions() }
 
-// newEngine joins the client side, the bridge and the server side.
-func newEngine(cfg configs.Config, guard *transports.Guard, m *metrics.Metrics, log zerolog.Logger) (engine, error) {
-	upstream, err := newUpstream(cfg, m, log)
+// newBridge makes the bridge of a route, and its upstream.
+func newBridge(r configs.Route, c common) (*bridge.Bridge, upstreamClient, error) {
+	upstream, err := newUpstream(r, c.metrics, c.log)
 	if err != nil {
-		return engine{}, err
+		return nil, nil, err
 	}
 	b := bridge.New(bridge.Settings{
 		Ladder:            rewrite.Standard(),
 		Dial:              upstream.Conversation,
-		UpstreamTransport: transportName(cfg),
-		Shared:            cfg.StdioMode == configs.Shared,
-		Upstream:          cfg.UpstreamName(),
+		UpstreamTransport: transportName(r),
+		Shared:            r.StdioMode == configs.Shared,
+		SharedInteractive: r.Serializes(),
+		Upstream:          r.UpstreamName(),
 		Deps:              rewrite.Deps{Validate: schema.Validate},
-		Options:           cfg.Options,
-		ClientVersions:    oldestFirst(cfg.ClientVersions),
-		UpstreamVersions:  handshakes(cfg.UpstreamVersion),
-		Era:               era(cfg),
-		Credentials:       cfg.EffectiveCredentials(),
-		RequestTimeout:    cfg.RequestTimeout,
-		SessionTimeout:    cfg.SessionTimeout,
-		Observer:          m,
-		Log:               log,
+		Options:           r.Options,
+		Clients:           clientRules(r.Clients),
+		Probe:             r.Probe,
+		RecoverSessions:   r.RecoverSessions,
+		ClientVersions:    oldestFirst(r.ClientVersions),
+		UpstreamVersions:  handshakes(r.UpstreamVersion),
+		Era:               era(r),
+		Credentials:       r.EffectiveCredentials(),
+		Secrets:           c.keys,
+		RequestTimeout:    r.RequestTimeout,
+		SessionTimeout:    r.SessionTimeout,
+		HandshakeTimeout:  r.HandshakeTimeout,
+		ConnectTimeout:    r.ConnectTimeout,
+
+		MaxSessions:             r.MaxSessions,
+		MaxSessionsPerPrincipal: r.MaxSessionsPerPrincipal,
+		MaxStreams:              r.MaxStreams,
+		MaxCalls:                r.MaxCalls,
+		MaxBatch:                r.MaxBatch,
+		StreamBytes:             int(r.MaxQueuedBytes),
+		StreamMessages:          r.MaxQueuedMessages,
+		MaxPooled:               r.MaxPooled,
+		MaxPooledPerPrincipal:   r.MaxPooledPerPrincipal,
+		PoolIdle:                r.PoolIdle,
+
+		Observer: c.metrics,
+		Log:      c.log,
 	})
-	refused := func(status int) { m.Failed(mcp.Client, http.StatusText(status)) }
-	limits := web.Limits{MaxBody: cfg.MaxBody, KeepAlive: cfg.KeepAlive, Refused: refused}
-	e := engine{
-		endpoint: streamable.NewServer(b, guard, limits),
-		pipes:    b,
-		ready:    b.Ready,
-		close: func(ctx context.Context) error {
-			defer upstream.CloseIdleConnections()
-			return b.Close(ctx)
-		},
-	}
-	e = suit(e, upstream)
-	if stream, messages, ok := cfg.SSE(); ok {
-		s := sse.NewServer(b, guard, sse.ServerConfig{Limits: limits, MessagePath: messages, BasePath: cfg.BasePath, Owns: b.Owns})
-		e.further, e.leave = map[string]http.Handler{stream: s.Stream(), messages: s.Messages()}, s.Leave
-	}
-	return withSockets(e, cfg, guard, refused), nil
+	return b, upstream, nil
 }
 
-// suit lets an engine care for its upstream as the transport asks for.
-func suit(e engine, upstream upstreamClient) engine {
+// garbage counts what a server sends that is no message, or too much of one.
+func garbage(m *metrics.Metrics) func(reason string) {
+	return func(reason string) {
+		if m.Failed(mcp.Server, reason); reason == transports.TooLarge {
+			m.Limited(mcp.LimitBody)
+		}
+	}
+}
+
+func clientRules(clients []configs.Client) []bridge.ClientRule {
+	var rules []bridge.ClientRule
+	for _, c := range clients {
+		rules = append(rules, bridge.ClientRule{
+			Match: c.Match, Options: c.Options, RequestTimeout: c.RequestTimeout, UpstreamVersions: oldestFirst(c.UpstreamVersions),
+		})
+	}
+	return rules
+}
+
+// readiness returns how the transport asks whether the upstream is there.
+func readiness(b *bridge.Bridge, upstream upstreamClient) func(context.Context) error {
 	switch c := upstream.(type) {
 	case child:
-		return c.watch(e)
+		return c.Ready
 	case *sse.Client:
-		e.ready = c.Reach
+		return c.Reach
 	case sockets:
-		e.ready = c.Reach
+		return c.Reach
 	}
-	return e
+	return b.Ready
 }
 
 // upstreamClient is a client of the MCP server by any transport.
@@ -89,39 +110,44 @@ type upstreamClient interface {
 }
 
 // transportName is what metrics call a transport that was chosen.
-func transportName(cfg configs.Config) string {
+func transportName(r configs.Route) string {
 	switch {
-	case cfg.Command.Given():
+	case r.Command.Given():
 		return stdio.Name
-	case cfg.UpstreamSocket():
+	case r.UpstreamSocket():
 		return websocket.Name
-	case cfg.UpstreamTransport == configs.TransportSSE:
+	case r.UpstreamTransport == configs.TransportSSE:
 		return sse.Name
 	}
 	return streamable.Name
 }
 
-func newUpstream(cfg configs.Config, m *metrics.Metrics, log zerolog.Logger) (upstreamClient, error) {
-	if cfg.Command.Given() {
-		return newChild(cfg, m, log), nil
+func newUpstream(r configs.Route, m *metrics.Metrics, log zerolog.Logger) (upstreamClient, error) {
+	if r.Command.Given() {
+		return newChild(r, m, log), nil
+	}
+	trust, err := r.UpstreamTLS()
+	if err != nil {
+		return nil, err
 	}
 	site := web.SiteConfig{
-		Header:      cfg.Headers,
-		MaxMessage:  int(cfg.MaxBody),
-		DialTimeout: cfg.ConnectTimeout,
-		Garbage:     func(reason string) { m.Failed(mcp.Server, reason) },
+		Header:      r.Headers,
+		TLS:         trust,
+		MaxMessage:  int(r.MaxBody),
+		DialTimeout: r.ConnectTimeout,
+		Garbage:     garbage(m),
 	}
-	if cfg.UpstreamSocket() {
-		return newSockets(cfg.Upstream, site)
+	if r.UpstreamSocket() {
+		return newSockets(r.Upstream, site)
 	}
-	older := sse.ClientConfig{SiteConfig: site, EndpointTimeout: cfg.ConnectTimeout, MessageURL: cfg.UpstreamMessageURL}
-	switch cfg.UpstreamTransport {
+	older := sse.ClientConfig{SiteConfig: site, EndpointTimeout: r.ConnectTimeout, MessageURL: r.UpstreamMessageURL}
+	switch r.UpstreamTransport {
 	case configs.TransportStreamable:
-		return streamable.NewClient(cfg.Upstream, site)
+		return streamable.NewClient(r.Upstream, site)
 	case configs.TransportSSE:
-		return sse.NewClient(cfg.Upstream, older)
+		return sse.NewClient(r.Upstream, older)
 	}
-	return detect.NewClient(cfg.Upstream, older)
+	return detect.NewClient(r.Upstream, older)
 }
 
 func oldestFirst(versions []mcp.Version) []mcp.Version {
@@ -142,11 +168,11 @@ func isStateless(v mcp.Version) bool {
 }
 
 // era returns the era that the operator names, by itself or by a version.
-func era(cfg configs.Config) negotiate.Era {
+func era(r configs.Route) negotiate.Era {
 	switch {
-	case cfg.UpstreamEra == configs.EraModern, cfg.UpstreamVersion != "" && isStateless(cfg.UpstreamVersion):
+	case r.UpstreamEra == configs.EraModern, r.UpstreamVersion != "" && isStateless(r.UpstreamVersion):
 		return negotiate.Stateless
-	case cfg.UpstreamEra == configs.EraLegacy, cfg.UpstreamVersion != "":
+	case r.UpstreamEra == configs.EraLegacy, r.UpstreamVersion != "":
 		return negotiate.Legacy
 	}
 	return negotiate.Unknown

@@ -105,7 +105,7 @@ func TestServeBridges(t *testing.T) {
 		t.Errorf("readyz: %d %s", status, text)
 	}
 	_, text := fetch(t, line.Admin+"metrics")
-	want := `mcpbridge_negotiations_total{negotiated="2025-11-25",requested="2024-11-05",side="server"} 1`
+	want := `mcpbridge_negotiations_total{negotiated="2025-11-25",requested="2024-11-05",route="default",side="server"} 1`
 	if !strings.Contains(text, want) {
 		t.Errorf("metrics lack %s:\n%s", want, text)
 	}

@@ -14,14 +14,21 @@ import (
 type Settings struct {
 	Version  string
 	Metrics  prometheus.Gatherer
-	Ready    func(context.Context) error // nil error when the upstream answered
-	Refuse   func(*http.Request) bool    // Host and Origin check; nil refuses nobody
-	Endpoint string                      // URL of the MCP endpoint, for the index
+	Ready    func(context.Context) []State // of every route
+	Stopping func() bool                   // the bridge ends, whatever the upstreams answer; nil never
+	Refuse   func(*http.Request) bool      // Host and Origin check; nil refuses nobody
+	Endpoint func() string                 // where clients find the MCP endpoint, or a list of it for routes; for the index
+}
+
+// State says whether a route is of use.
+type State struct {
+	Route string // its name; "" where there is only one
+	Err   error  // nil when the upstream answered
 }
 
 // New returns the pages.
 func New(s Settings) http.Handler {
-	ready := newReadiness(s.Ready)
+	ready := newReadiness(s.Ready, s.Stopping)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok") })
@@ -35,11 +42,11 @@ func New(s Settings) http.Handler {
 
 func (s Settings) index() string {
 	return fmt.Sprintf(`mcpbridge %s, admin listener
-The MCP endpoint is %s
+%s
 
 /metrics  Prometheus metrics
 /healthz  200 while this process runs
-/readyz   200 while the upstream answers, 503 otherwise`, s.Version, s.Endpoint)
+/readyz   200 while the upstream answers, with several while one does, 503 otherwise; ?route=NAME asks one`, s.Version, s.Endpoint())
 }
 
 func (s Settings) guarded(next http.Handler) http.Handler {

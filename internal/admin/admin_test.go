@@ -22,8 +22,9 @@ func pages(ready func(context.Context) error) http.Handler {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "answer"}, func() float64 { return 42 }))
 	return admin.New(admin.Settings{
-		Version: "v1.2.3", Metrics: reg, Ready: ready, Endpoint: "http://127.0.0.1:8080/mcp",
-		Refuse: func(r *http.Request) bool { return r.Host == "evil.example" },
+		Version: "v1.2.3", Metrics: reg, Ready: func(ctx context.Context) []admin.State { return []admin.State{{Err: ready(ctx)}} },
+		Endpoint: func() string { return "The MCP endpoint is http://127.0.0.1:8080/mcp" },
+		Refuse:   func(r *http.Request) bool { return r.Host == "evil.example" },
 	})
 }
 
@@ -90,6 +91,25 @@ func TestReadinessIsRemembered(t *testing.T) {
 			t.Errorf("a verdict was kept too long: asked %d times", asked)
 		}
 	})
+}
+
+// A bridge that stops is not ready from that moment, whatever is remembered,
+// and whichever route is asked for.
+func TestReadinessEndsAtOnce(t *testing.T) {
+	stopping := false
+	h := admin.New(admin.Settings{
+		Metrics:  prometheus.NewRegistry(),
+		Ready:    func(context.Context) []admin.State { return []admin.State{{Route: "a"}, {Route: "b"}} },
+		Stopping: func() bool { return stopping },
+	})
+	for _, status := range []int{200, 503} {
+		for _, target := range []string{"/readyz", "/readyz?route=b"} {
+			if w := get(h, "GET", target); w.Code != status {
+				t.Errorf("%s: %d %s", target, w.Code, w.Body)
+			}
+		}
+		stopping = true
+	}
 }
 
 func TestReadinessGivesUp(t *testing.T) {

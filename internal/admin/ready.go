@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/configs"
@@ -17,45 +19,82 @@ const (
 	patience = 5 * time.Second
 )
 
-// readiness asks the upstream for one prober at a time and remembers the
+// readiness asks the upstreams for one prober at a time and remembers the
 // verdict for the others.
 type readiness struct {
-	ask  func(context.Context) error
-	turn chan struct{} // holds one token; its holder owns the fields below
-	err  error
-	at   time.Time
+	ask    func(context.Context) []State
+	ends   func() bool   // nothing is ready any more, whatever was found
+	turn   chan struct{} // holds one token; its holder owns the fields below
+	states []State
+	at     time.Time
 }
 
-func newReadiness(ask func(context.Context) error) *readiness {
-	r := &readiness{ask: ask, turn: make(chan struct{}, 1)}
+func newReadiness(ask func(context.Context) []State, ends func() bool) *readiness {
+	if ends == nil {
+		ends = func() bool { return false }
+	}
+	r := &readiness{ask: ask, ends: ends, turn: make(chan struct{}, 1)}
 	r.turn <- struct{}{}
 	return r
 }
 
 func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
-	err := r.check(req.Context())
+	if r.ends() {
+		text(w, http.StatusServiceUnavailable, "not ready: the bridge is stopping")
+		return
+	}
+	states, err := r.check(req.Context())
 	if err != nil {
 		text(w, http.StatusServiceUnavailable, "not ready: "+reason(err))
 		return
 	}
-	text(w, http.StatusOK, "ready")
+	if route := req.URL.Query().Get("route"); route != "" {
+		states = slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Route != route })
+		if len(states) == 0 {
+			text(w, http.StatusNotFound, "there is no such route")
+			return
+		}
+	}
+	status, lines := http.StatusServiceUnavailable, []string{}
+	for _, s := range states {
+		if s.Err == nil {
+			status = http.StatusOK
+		}
+		lines = append(lines, s.String())
+	}
+	if len(states) > 1 {
+		word := map[bool]string{true: "ready", false: "not ready"}[status == http.StatusOK]
+		lines = append([]string{word}, lines...)
+	}
+	text(w, status, strings.Join(lines, "\n"))
 }
 
-func (r *readiness) check(ctx context.Context) error {
+func (s State) String() string {
+	word := "ready"
+	if s.Err != nil {
+		word = "not ready: " + reason(s.Err)
+	}
+	if s.Route == "" {
+		return word
+	}
+	return s.Route + ": " + word
+}
+
+func (r *readiness) check(ctx context.Context) ([]State, error) {
 	select {
 	case <-r.turn:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	defer func() { r.turn <- struct{}{} }()
 	if !r.at.IsZero() && time.Since(r.at) < freshness {
-		return r.err
+		return r.states, nil
 	}
 	// A prober that leaves early must not spoil the verdict for the others.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	r.err, r.at = r.ask(ctx), time.Now()
-	return r.err
+	r.states, r.at = r.ask(ctx), time.Now()
+	return r.states, nil
 }
 
 func reason(err error) string {

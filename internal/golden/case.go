@@ -33,6 +33,8 @@ type Setup struct {
 	Ladder         string // a ladder other than the standard one
 	Routed         bool   // the server is reached over HTTP
 	Ready          bool   // the client may be asked questions from the start
+	Headless       bool   // the client's messages come without headers
+	OneCredential  bool   // the server sees one credential for all clients
 }
 
 // Read parses a transcript file.
@@ -88,6 +90,10 @@ func (s *Setup) set(key, value string) error {
 		s.Ready = value == "true"
 	case "routed":
 		s.Routed = value == "true"
+	case "headless":
+		s.Headless = value == "true"
+	case "one-credential":
+		s.OneCredential = value == "true"
 	case "strict":
 		s.Options.Strict = value == "true"
 	case "inject-text":
@@ -99,6 +105,20 @@ func (s *Setup) set(key, value string) error {
 		s.Options.Loss = mcp.LossPolicy(value)
 	case "repair-output-schema":
 		s.Options.RepairOutputSchema = value == "true"
+	case "strip-output-schema":
+		s.Options.StripOutputSchema = value == "true"
+	case "flatten-lists":
+		s.Options.FlattenLists = value == "true"
+	case "safe-names":
+		s.Options.SafeNames = value == "true"
+	case "not-found-code":
+		s.Options.NotFoundCode = mcp.NotFoundCode(value)
+	case "fallback-rule": // one for each line: pattern, then as fallback
+		tool, action, _ := strings.Cut(value, " ")
+		action, declare := strings.CutPrefix(action, "declare ")
+		s.Options.FallbackRules = append(s.Options.FallbackRules, mcp.FallbackRule{
+			Tool: mcp.Glob(tool), Fallback: mcp.Fallback{Action: mcp.FallbackAction(action), Declare: declare},
+		})
 	default:
 		return fmt.Errorf("unknown key")
 	}

@@ -48,3 +48,10 @@ func (l *listener) Failed(mcp.Side, string)                       {}
 func (l *listener) Parked()                                       {}
 func (l *listener) Unparked(string, time.Duration)                {}
 func (l *listener) Probed(string)                                 {}
+func (l *listener) Judged(string, string)                         {}
+func (l *listener) Reclassified(string, string)                   {}
+func (l *listener) Listened(mcp.Side, string)                     {}
+func (l *listener) ListenEnded(mcp.Side)                          {}
+func (l *listener) Limited(string)                                {}
+func (l *listener) Rounds(n int)                                  { l.add("", "rounds %d", n) }
+func (l *listener) Relearned(why string)                          { l.add("", "relearned %s", why) }

@@ -51,23 +51,24 @@ type pushing struct {
 	effect bridge.Effect
 }
 
-// sealing makes states that can be read in a transcript.
-func sealing(d rewrite.Deps) rewrite.Deps {
+// sealing makes states of a client that can be read in a transcript.
+func sealing(d rewrite.Deps, client string) rewrite.Deps {
 	const mark = "sealed:"
 	d.Seal = func(payload string) string { return mark + payload }
 	d.Open = func(state string) (string, bool) { return strings.CutPrefix(state, mark) }
+	d.Wrap = func(payload string) string { return client + "'s:" + payload }
+	d.Unwrap = func(state string) (string, bool) { return strings.CutPrefix(state, client+"'s:") }
 	return d
 }
 
 func newPlayer(s Setup, ladder rewrite.Ladder, d rewrite.Deps) *player {
-	d = sealing(d)
 	p := &player{
 		link: bridge.NewLink(), clients: map[string]*client{}, sent: map[int64]underway{},
 		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), books: newBooks(), heard: &listener{},
 	}
 	for _, name := range []string{"client", "client2"} {
 		c := &client{name: name, session: bridge.NewSession(p.link, p.heard, s.Ready)}
-		c.session.Build(ladder, rewrite.Facing{Client: s.Client, Server: s.Server, Options: s.Options, Routed: s.Routed}, d)
+		c.session.Build(ladder, rewrite.Facing{Client: s.Client, Server: s.Server, Options: s.Options, Routed: s.Routed, Headless: s.Headless, OneCredential: s.OneCredential}, sealing(d, name))
 		p.clients[name] = c
 		p.names = append(p.names, name)
 	}

@@ -142,6 +142,16 @@ func (c *conversation) Agree(v mcp.Version, t mcp.Traits) {
 	u.Agree(v, t)
 }
 
+// End implements transports.Ender. Over HTTP+SSE the stream is the session, and
+// nothing else ends it.
+func (c *conversation) End(ctx context.Context) error {
+	u, _ := c.current()
+	if e, ok := u.(transports.Ender); ok {
+		return e.End(ctx)
+	}
+	return nil
+}
+
 // Reset implements transports.Upstream: the server may have been replaced by
 // one that speaks the other transport.
 func (c *conversation) Reset() {

@@ -55,6 +55,7 @@ func TestReader(t *testing.T) {
 		"unknown field":          {"foo: bar\n\ndata: a\n\n", []Event{message("a")}},
 		"cut off":                {"data: a\n\ndata: b\n", []Event{message("a")}},
 		"colon in value":         {"data: a: b\n\n", []Event{message("a: b")}},
+		"report 82":              {"data: {\"a\":\"a\u2028b\u2029c\u0085d\"}\n\n", []Event{message("{\"a\":\"a\u2028b\u2029c\u0085d\"}")}},
 		"nothing":                {"", nil},
 		"blank lines":            {"\n\n\r\r\n\n", nil},
 	} {

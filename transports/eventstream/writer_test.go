@@ -13,6 +13,8 @@ type text string
 
 func (s text) Append(dst []byte) []byte { return append(dst, s...) }
 
+// TestAppend writes what many parsers take for line ends as escapes (field
+// report 82).
 func TestAppend(t *testing.T) {
 	for name, c := range map[string]struct{ id, in, want string }{
 		"plain":         {"", `{"a":1}`, "event: message\ndata: {\"a\":1}\n\n"},

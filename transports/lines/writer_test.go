@@ -11,6 +11,8 @@ type text string
 
 func (s text) Append(dst []byte) []byte { return append(dst, s...) }
 
+// TestAppend writes one line for each message, whatever others take for the end
+// of a line (field report 82), with LF alone (field report 88).
 func TestAppend(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"plain":          {`{"a":1}`, `{"a":1}`},

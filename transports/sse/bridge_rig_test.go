@@ -34,7 +34,7 @@ func newBridge(t *testing.T, dial func() transports.Upstream) *bridged {
 	ladder := rewrite.Standard()
 	b := bridge.New(bridge.Settings{
 		Ladder: ladder, Dial: dial, UpstreamTransport: transports.NameOf(dial(), ""), Options: mcp.DefaultOptions(), Log: zerolog.Nop(),
-		Observer: metrics.New(prometheus.NewRegistry(), metrics.BuildInfo{}, ladder.Versions()),
+		Observer: metrics.New(prometheus.NewRegistry(), ladder.Versions()),
 	})
 	site := httptest.NewUnstartedServer(nil)
 	guard, err := transports.NewGuard(site.Listener.Addr().String(), nil, nil)

@@ -30,9 +30,10 @@ type ServerConfig struct {
 	MessagePath string // where clients are sent to post; default MessagePath
 	// BasePath is the prefix under which clients see MessagePath where a proxy
 	// in front takes one away, or Forwarded if the proxy tells it.
-	BasePath    string
-	StreamBytes int // queued for one stream before its reader pauses; default 1 MiB
-	MaxStreams  int // open at once; default 10000
+	BasePath       string
+	StreamBytes    int // queued for one stream before its reader pauses; default 1 MiB
+	StreamMessages int // the same in messages; default 1000
+	MaxStreams     int // open at once; default 10000
 	// Patience is how long a POST waits for the host's word before it is
 	// accepted without one. Some clients wait 5 s for their POST and then give
 	// the whole session up, while a server behind may take longer to start.
@@ -51,9 +52,13 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	if c.StreamBytes <= 0 {
 		c.StreamBytes = 1 << 20
 	}
+	if c.StreamMessages <= 0 {
+		c.StreamMessages = 1000
+	}
 	if c.MaxStreams <= 0 {
 		c.MaxStreams = 10000
 	}
+	c.Limits = c.Limits.WithDefaults()
 	if c.Patience <= 0 {
 		c.Patience = 3 * time.Second
 	}

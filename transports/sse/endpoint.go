@@ -12,15 +12,16 @@ const sessionParameter = "session"
 // host: clients refuse another origin, and a proxy in front may have another
 // name than the listener (vector T71).
 func (s *Server) endpoint(h http.Header, id string) string {
-	base := s.config.BasePath
+	config := s.now.Load()
+	base := config.BasePath
 	if base == Forwarded {
 		base = forwardedPrefix(h.Values("X-Forwarded-Prefix"))
 	}
 	separator := "?"
-	if strings.Contains(s.config.MessagePath, "?") {
+	if strings.Contains(config.MessagePath, "?") {
 		separator = "&"
 	}
-	return strings.TrimSuffix(base, "/") + s.config.MessagePath + separator + sessionParameter + "=" + id
+	return strings.TrimSuffix(base, "/") + config.MessagePath + separator + sessionParameter + "=" + id
 }
 
 // longestPrefix bounds what a proxy may put before a path.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 	"github.com/mcpbridge/mcpbridge/transports/web"
 )
@@ -24,7 +23,7 @@ func (s *Server) post(out *web.Response, r *http.Request) {
 		return
 	}
 	c := s.find(id)
-	if c == nil || !s.config.Owns(r.Context(), c.host, c.pipe.Header, r.Header) {
+	if c == nil || !s.now.Load().Owns(r.Context(), c.host, c.pipe.Header, r.Header) {
 		out.Problem(http.StatusNotFound, noSession)
 		return
 	}
@@ -34,7 +33,7 @@ func (s *Server) post(out *web.Response, r *http.Request) {
 		return
 	}
 	j := &job{reply: make(chan transports.Reply, 1)}
-	j.frame, j.fault = mcp.Decode(body)
+	j.frame, j.fault = out.Decode(body)
 	s.hand(out, r, c, j)
 }
 
@@ -48,7 +47,7 @@ func (s *Server) hand(out *web.Response, r *http.Request, c *session, j *job) {
 	case <-r.Context().Done():
 		return
 	}
-	timer := time.NewTimer(s.config.Patience)
+	timer := time.NewTimer(s.now.Load().Patience)
 	defer timer.Stop()
 	select {
 	case reply := <-j.reply:

@@ -2,9 +2,12 @@ package sse
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
+	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 	"github.com/mcpbridge/mcpbridge/transports/web"
 )
@@ -12,10 +15,9 @@ import (
 // Server is the pair of endpoints of an HTTP listener. The http.Server around
 // it must have no WriteTimeout and no ReadTimeout: see web.Responder.
 type Server struct {
-	host      transports.PipeHost
-	guard     *transports.Guard
-	config    ServerConfig
-	responder *web.Responder
+	host  transports.PipeHost
+	guard *transports.Guard
+	now   atomic.Pointer[settings]
 
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -24,11 +26,21 @@ type Server struct {
 
 // NewServer returns the endpoints that let host serve whom guard admits.
 func NewServer(host transports.PipeHost, guard *transports.Guard, config ServerConfig) *Server {
+	s := &Server{host: host, guard: guard, sessions: map[string]*session{}}
+	s.Adjust(config)
+	return s
+}
+
+// settings are what a request is served with.
+type settings struct {
+	ServerConfig
+	responder *web.Responder
+}
+
+// Adjust sets another configuration for the requests to come.
+func (s *Server) Adjust(config ServerConfig) {
 	config = config.withDefaults()
-	return &Server{
-		host: host, guard: guard, config: config,
-		responder: web.NewResponder(config.Limits), sessions: map[string]*session{},
-	}
+	s.now.Store(&settings{config, web.NewResponder(config.Limits)})
 }
 
 // Stream is the endpoint that opens event streams. It answers a POST with
@@ -47,7 +59,7 @@ func (s *Server) Messages() http.Handler {
 // request is read.
 func (s *Server) only(method, text string, serve func(*web.Response, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := s.responder.Response(w, r)
+		out := s.now.Load().responder.Response(w, r)
 		defer out.Close()
 		if err := s.guard.Check(r); err != nil {
 			out.Problem(http.StatusForbidden, err.Error())
@@ -59,6 +71,11 @@ func (s *Server) only(method, text string, serve func(*web.Response, *http.Reque
 		}
 		serve(out, r)
 	})
+}
+
+// Holds reports whether a request is posted to a session that is open here.
+func (s *Server) Holds(r *http.Request) bool {
+	return s.find(r.URL.Query().Get(sessionParameter)) != nil
 }
 
 // Leave ends every stream as soon as no request waits there for its answer,
@@ -76,17 +93,26 @@ func (s *Server) Leave() {
 	}
 }
 
-// admit puts a session into the table under an id that nobody can guess;
-// false when there is no room.
-func (s *Server) admit(c *session) (id string, ok bool) {
+// room is what may wait for the client of one stream.
+func (c *settings) room() transports.Room {
+	return transports.Room{Messages: c.StreamMessages, Bytes: c.StreamBytes, Waited: c.Limited}
+}
+
+// admit puts a session into the table under an id that nobody can guess, or
+// says why it does not.
+func (s *Server) admit(c *session) (id, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaving || len(s.sessions) >= s.config.MaxStreams {
-		return "", false
+	switch limits := s.now.Load(); {
+	case s.leaving:
+		return "", "no more event streams are opened: the bridge is stopping"
+	case len(s.sessions) >= limits.MaxStreams:
+		limits.Limited(mcp.LimitSessions)
+		return "", fmt.Sprintf("%d event streams are open, the limit %s; try again later", limits.MaxStreams, mcp.LimitSessions)
 	}
 	id = rand.Text() // 130 bits
 	s.sessions[id] = c
-	return id, true
+	return id, ""
 }
 
 func (s *Server) remove(id string) {

@@ -15,12 +15,13 @@ func (s *Server) stream(out *web.Response, r *http.Request) {
 	defer cancel()
 	pipe := &transports.Pipe{
 		Header: r.Header, Remote: r.RemoteAddr, Transport: Name,
-		Stream: transports.NewStream(s.config.StreamBytes),
+		Stream: s.now.Load().room().NewStream(),
 	}
 	c := newSession(ctx, pipe)
-	id, ok := s.admit(c)
-	if !ok {
-		out.Problem(http.StatusServiceUnavailable, "no more event streams can be opened now; try again later")
+	id, why := s.admit(c)
+	if why != "" {
+		out.Header().Set("Retry-After", transports.RetryAfter)
+		out.Problem(http.StatusServiceUnavailable, why)
 		return
 	}
 	c.host = s.host.Attach(pipe) // nobody else knows the id yet

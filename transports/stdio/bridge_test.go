@@ -34,7 +34,7 @@ func newBridge(t *testing.T, dial func() transports.Upstream, name string) *brid
 	b := bridge.New(bridge.Settings{
 		Ladder: ladder, Dial: dial, UpstreamTransport: name, Upstream: "the server",
 		Deps: rewrite.Deps{Validate: schema.Validate}, Options: mcp.DefaultOptions(),
-		Observer: metrics.New(prometheus.NewRegistry(), metrics.BuildInfo{}, ladder.Versions()), Log: zerolog.Nop(),
+		Observer: metrics.New(prometheus.NewRegistry(), ladder.Versions()), Log: zerolog.Nop(),
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -96,7 +96,7 @@ func TestHTTPClientsOfChildren(t *testing.T) {
 	if first == neighbour || p.Running() != 2 {
 		t.Errorf("two sessions have the children %s and %s; %d run", first, neighbour, p.Running())
 	}
-	if got := one.call("exits"); !strings.HasPrefix(got, "error: the connection to the upstream server broke") || strings.Contains(got, "disk") {
+	if got := one.call("exits"); !strings.HasPrefix(got, "error: the process of the upstream server ") || !strings.Contains(got, "(exit status ") || strings.Contains(got, "disk") {
 		t.Errorf("the client is told %q", got)
 	}
 	j.await(t, "the disk is full")

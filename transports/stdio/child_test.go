@@ -49,6 +49,10 @@ func kinds() map[string]func() {
 			fmt.Println(greeting)
 			select {}
 		},
+		"loner": func() { // and it wants to leave the group, which its leader cannot
+			_, _ = syscall.Setsid()
+			kinds()["stubborn"]()
+		},
 		"floods": func() {
 			signal.Ignore(syscall.SIGTERM)
 			fmt.Println(greeting)

@@ -153,7 +153,8 @@ func TestInputThatNobodyReads(t *testing.T) {
 	}
 }
 
-// TestStopEndsEverything closes children that do not end by themselves.
+// TestStopEndsEverything closes children that do not end by themselves (field
+// report 99): their input first, then by signals to the group.
 func TestStopEndsEverything(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind  string
@@ -223,6 +224,28 @@ func TestGrandchildren(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestRestartsLeaveNothing starts a child again and again that neither listens to
+// signals nor stays in its group if it can help it (field report 101): there is
+// one at a time, and none in the end, not even a dead one.
+func TestRestartsLeaveNothing(t *testing.T) {
+	p, _ := program(t, "loner", func(s *stdio.Command) { s.StopGrace = 10 * time.Millisecond })
+	for range 20 {
+		conn, err := p.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Running(); n != 1 {
+			t.Errorf("%d children run", n)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -16,12 +16,13 @@ const ahead = 4
 // inlet reads the client's lines.
 type inlet struct {
 	lines  *lines.Reader
+	depth  int        // levels of nesting in a message
 	frames chan heard // closed at the end
 	err    error      // why it ended; read after frames is closed
 }
 
-func newInlet(in io.Reader, limit int) *inlet {
-	return &inlet{lines: lines.NewReader(in, limit), frames: make(chan heard, ahead)}
+func newInlet(in io.Reader, limit, depth int) *inlet {
+	return &inlet{lines: lines.NewReader(in, limit), depth: depth, frames: make(chan heard, ahead)}
 }
 
 // read reads until the client left, which it tells, or ctx ends.
@@ -36,7 +37,7 @@ func (i *inlet) read(ctx context.Context, left func()) {
 			return
 		}
 		select {
-		case i.frames <- decode(line, long):
+		case i.frames <- i.decode(line, long):
 		case <-ctx.Done():
 			return
 		}
@@ -45,12 +46,12 @@ func (i *inlet) read(ctx context.Context, left func()) {
 
 // decode reads a line, or says what is wrong with it: an error for a request
 // whose id can be told, and for nothing else.
-func decode(line []byte, long *lines.TooLong) heard {
+func (i *inlet) decode(line []byte, long *lines.TooLong) heard {
 	if long == nil {
-		f, fault := mcp.Decode(line)
+		f, fault := mcp.DecodeWithin(line, i.depth)
 		return heard{frame: f, fault: fault}
 	}
-	fault := &mcp.Fault{Error: *mcp.Errorf(mcp.CodeInvalidRequest, "the message is larger than the %d bytes allowed", long.Limit)}
+	fault := &mcp.Fault{Error: *mcp.Errorf(mcp.CodeInvalidRequest, "the message is larger than %d bytes, the limit %s", long.Limit, mcp.LimitBody), Limit: mcp.LimitBody}
 	if id, answer := salvage(long.Head, long.Tail); !answer {
 		fault.ID = id
 	}

@@ -28,6 +28,13 @@ func (e *Ended) Error() string {
 	return text
 }
 
+// Words implements transports.Worded. The exit code is no secret; what the
+// process wrote may be.
+func (e *Ended) Words() string {
+	return "the process of the upstream server " + e.Command + " ended before it answered (" + e.State +
+		"); whether it acted on the request is not known; the bridge's log has what it said"
+}
+
 // Resting says that a command died too often to be started again at once.
 type Resting struct {
 	Command string

@@ -16,6 +16,8 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports/stdio"
 )
 
+// TestOddOutput has what servers print beside messages and around them: CRLF,
+// blank lines, headers as of LSP (field report 88), noise and broken text.
 func TestOddOutput(t *testing.T) {
 	p, j := program(t, "server", nil)
 	c := converse(t, p)

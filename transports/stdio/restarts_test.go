@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// A command that dies again and again rests longer and longer (field report 101).
 func TestRestartsPause(t *testing.T) {
 	var r restarts
 	now := time.Unix(1e9, 0)

@@ -18,8 +18,13 @@ import (
 // ServerConfig holds an operator's choices for a client on standard streams.
 // Zero values mean the defaults.
 type ServerConfig struct {
-	MaxMessage  int // bytes of a line; default 64 MiB
-	StreamBytes int // queued for the client before the server's side pauses; default 1 MiB
+	MaxMessage     int // bytes of a line; default 64 MiB
+	MaxDepth       int // levels of nesting in it; default mcp.MaxDepth
+	StreamBytes    int // queued for the client before the server's side pauses; default 1 MiB
+	StreamMessages int // the same in messages; default 1000
+	// Limited hears the key of a limit of the queue when the server's side
+	// pauses for it; nil is allowed.
+	Limited func(limit string)
 	// Linger is how long calls may still be answered after the client closed
 	// its end, and how long what is queued then may take to be written;
 	// default 1 s. Most clients kill their server after two.
@@ -33,6 +38,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	if c.StreamBytes <= 0 {
 		c.StreamBytes = 1 << 20
 	}
+	if c.StreamMessages <= 0 {
+		c.StreamMessages = 1000
+	}
 	if c.Linger <= 0 {
 		c.Linger = time.Second
 	}
@@ -45,7 +53,8 @@ func (c ServerConfig) withDefaults() ServerConfig {
 // Read of in or a Write to out, which end with those.
 func Serve(ctx context.Context, host transports.PipeHost, in io.Reader, out io.Writer, config ServerConfig) error {
 	config = config.withDefaults()
-	s := &server{owed: transports.NewOwed(), stream: transports.NewStream(config.StreamBytes)}
+	room := transports.Room{Messages: config.StreamMessages, Bytes: config.StreamBytes, Waited: config.Limited}
+	s := &server{owed: transports.NewOwed(), stream: room.NewStream()}
 	taking, left := context.WithCancel(ctx)
 	defer left()
 	session := host.Attach(&transports.Pipe{Transport: Name, Stream: s.stream})
@@ -55,7 +64,7 @@ func Serve(ctx context.Context, host transports.PipeHost, in io.Reader, out io.W
 		defer left() // nobody takes answers any more
 		written <- s.write(out)
 	}()
-	inlet := newInlet(in, config.MaxMessage)
+	inlet := newInlet(in, config.MaxMessage, config.MaxDepth)
 	go inlet.read(taking, func() { time.AfterFunc(config.Linger, left) })
 	err := s.take(taking, session, inlet)
 	s.stream.End()

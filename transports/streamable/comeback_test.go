@@ -30,6 +30,10 @@ type broken struct {
 func (b *broken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		body, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Last-Event-Id") != "" {
+			w.WriteHeader(http.StatusBadRequest) // only a GET asks for more of a stream
+			return
+		}
 		if strings.Contains(string(body), `"initialize"`) {
 			w.Header().Set("Mcp-Session-Id", "s1")
 			says(200, typeJSON, pong)(w, r)
@@ -188,7 +192,8 @@ func TestComeBackEnds(t *testing.T) {
 	}
 }
 
-// TestListenGoesOn opens the standalone stream again and again.
+// TestListenGoesOn opens the standalone stream again and again, from where it
+// broke (field report 77).
 func TestListenGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &broken{gets: []string{"id: 1\nretry: 5000\ndata: " + update + "\n\n", "!" + event("2", update), "404", event("1", update), "405"}}

@@ -65,12 +65,20 @@ func (c *conversation) Reset() {
 	c.state = state{generation: c.state.generation + 1, endpoint: c.client.site.Endpoint}
 }
 
-// Close implements transports.Upstream. A server may answer 405 where clients
-// cannot end sessions, and 404 where the session is gone already.
+// Close implements transports.Upstream.
 func (c *conversation) Close(ctx context.Context) error {
 	defer c.end()
 	s := c.snapshot(nil)
 	c.Reset()
+	return c.leave(ctx, s)
+}
+
+// End implements transports.Ender.
+func (c *conversation) End(ctx context.Context) error { return c.leave(ctx, c.snapshot(nil)) }
+
+// leave ends a session. A server may answer 405 where clients cannot end
+// sessions, and 404 where the session is gone already.
+func (c *conversation) leave(ctx context.Context, s state) error {
 	if s.session == "" || c.closed.Err() != nil {
 		return nil
 	}

@@ -30,6 +30,9 @@ func (c *conversation) Send(ctx context.Context, m *mcp.Message, o transports.Ou
 	if err != nil {
 		return err
 	}
+	if o.Status != nil {
+		o.Status(resp.StatusCode)
+	}
 	if id := resp.Header.Get(mcp.HeaderSession); opening && validSession(id) {
 		c.learn(s, func(s *state) { s.session = id })
 		if resp.StatusCode/100 == 2 {

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"net/http"
+	"sync/atomic"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
@@ -21,19 +22,24 @@ type ServerConfig = web.Limits
 type Server struct {
 	host      transports.Host
 	guard     *transports.Guard
-	responder *web.Responder
+	responder atomic.Pointer[web.Responder]
 	shelf     *shelf
 }
 
 // NewServer returns the endpoint that lets host answer what guard admits.
 func NewServer(host transports.Host, guard *transports.Guard, config ServerConfig) *Server {
-	return &Server{host: host, guard: guard, responder: web.NewResponder(config), shelf: newShelf()}
+	s := &Server{host: host, guard: guard, shelf: newShelf()}
+	s.Adjust(config)
+	return s
 }
+
+// Adjust sets other limits for the requests to come.
+func (s *Server) Adjust(config ServerConfig) { s.responder.Store(web.NewResponder(config)) }
 
 // ServeHTTP checks the request as far as HTTP goes and writes the host's
 // answer. The guard comes first: nothing of a foreign page's request is read.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	out := response{Response: s.responder.Response(w, r)}
+	out := response{Response: s.responder.Load().Response(w, r)}
 	defer out.Close()
 	if err := s.guard.Check(r); err != nil {
 		out.Problem(http.StatusForbidden, err.Error())
@@ -62,7 +68,7 @@ func (s *Server) post(out response, r *http.Request) {
 		out.Problem(status, text)
 		return
 	}
-	frame, fault := mcp.Decode(body)
+	frame, fault := out.Decode(body)
 	if fault != nil {
 		out.write(s.host.Malformed(r.Context(), x, fault), x, nil)
 		return

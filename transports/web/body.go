@@ -2,10 +2,13 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 // Unreadable checks the headers of a POST whose body must be JSON as it is; a
@@ -36,7 +39,8 @@ func identity(h http.Header) bool {
 func (o *Response) ReadBody() (body []byte, status int, text string) {
 	limits := o.from.limits
 	if o.r.ContentLength > limits.MaxBody {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge
+		status, text = limits.tooLarge()
+		return nil, status, text
 	}
 	// MaxBytesReader also tells the server to close the connection in a way
 	// that lets the client read the answer.
@@ -52,26 +56,35 @@ func (o *Response) ReadBody() (body []byte, status int, text string) {
 		if errors.Is(err, io.EOF) {
 			return buf, 0, ""
 		}
-		status, text = bodyProblem(err)
+		status, text = limits.bodyProblem(err)
 		return nil, status, text
 	}
 }
 
 const (
-	tooLarge = "the body is larger than this endpoint takes: send less, or raise its limit"
-	tooSlow  = "the body did not arrive in time"
-	cutOff   = "the body ended early"
+	tooSlow = "the body did not arrive in time"
+	cutOff  = "the body ended early"
 )
 
-func bodyProblem(err error) (status int, text string) {
+func (l Limits) tooLarge() (status int, text string) {
+	l.Limited(mcp.LimitBody)
+	return http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes, the limit %s: send less, or raise it", l.MaxBody, mcp.LimitBody)
+}
+
+func (l Limits) bodyProblem(err error) (status int, text string) {
 	var limit *http.MaxBytesError
 	switch {
 	case errors.As(err, &limit):
-		return http.StatusRequestEntityTooLarge, tooLarge
+		return l.tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return http.StatusRequestTimeout, tooSlow
 	}
 	return http.StatusBadRequest, cutOff
+}
+
+// Decode reads a frame within the limits.
+func (o *Response) Decode(body []byte) (*mcp.Frame, *mcp.Fault) {
+	return mcp.DecodeWithin(body, o.from.limits.MaxDepth)
 }
 
 // allowRead sets the read deadline of the connection; zero removes it, since

@@ -9,8 +9,11 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
+// TestPages holds what pages may send and read (field reports 74 and 75). The
+// headers of a preflight come sorted from browsers, and as they are from others.
 func TestPages(t *testing.T) {
 	const asked = "authorization,content-type,last-event-id,mcp-method,mcp-name,mcp-param-region,mcp-protocol-version,mcp-session-id,x-own"
+	const unsorted = "content-type,mcp-protocol-version,mcp-session-id,authorization,last-event-id,mcp-method,mcp-name,mcp-param-region"
 	for name, c := range map[string]struct {
 		method  string
 		origin  string
@@ -19,6 +22,7 @@ func TestPages(t *testing.T) {
 		allowed bool
 	}{
 		"preflight":               {"OPTIONS", "https://app.example", []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked}, 204, true},
+		"report 74":               {"OPTIONS", "https://app.example", []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", unsorted}, 204, true},
 		"preflight DELETE":        {"OPTIONS", "https://app.example", []string{"Access-Control-Request-Method", "DELETE"}, 204, true},
 		"preflight PUT":           {"OPTIONS", "https://app.example", []string{"Access-Control-Request-Method", "PUT"}, 204, false},
 		"preflight of own":        {"OPTIONS", "http://localhost", []string{"Access-Control-Request-Method", "POST"}, 204, true},

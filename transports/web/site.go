@@ -30,6 +30,10 @@ type SiteConfig struct {
 	Grace   time.Duration
 	Garbage transports.Garbage // told of bytes that are no message; may be nil
 	TLS     *tls.Config        // nil: the system's
+	// Proxy chooses the proxy of a request, as http.Transport asks for it; nil
+	// asks the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), by which the
+	// loopback host has none.
+	Proxy func(*http.Request) (*url.URL, error)
 	// Dial opens connections; nil is by the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -49,6 +53,9 @@ func (c SiteConfig) withDefaults() SiteConfig {
 	}
 	if c.Garbage == nil {
 		c.Garbage = func(string) {}
+	}
+	if c.Proxy == nil {
+		c.Proxy = http.ProxyFromEnvironment
 	}
 	return c
 }
@@ -101,9 +108,9 @@ func newTransport(config SiteConfig) *http.Transport {
 		dial = (&net.Dialer{Timeout: config.DialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
+		Proxy:                 config.Proxy,
 		DialContext:           dial,
-		TLSClientConfig:       config.TLS,
+		TLSClientConfig:       config.TLS.Clone(), // the transport adds to it
 		TLSHandshakeTimeout:   config.DialTimeout,
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true,

@@ -133,13 +133,24 @@ func (t *Trip) roundTrip(method string, to *url.URL, body []byte, header http.He
 	}
 	resp, err := t.site.Transport.RoundTrip(req)
 	t.begun = t.begun || progress.begun.Load()
+	if err != nil && t.ctx.Err() != nil && progress.reused.Load() {
+		// Given up without a byte in answer. Somebody on the way may have forgotten
+		// the connection, and with it those that were idle as long.
+		t.site.CloseIdleConnections()
+	}
 	switch {
+	case err == nil && resp.StatusCode == http.StatusProxyAuthRequired && t.site.ProxyOf(to) != "":
+		t.Discard(resp)
+		return nil, &transports.Unreachable{Err: t.site.Explain(to, errProxyAuth)}
 	case err == nil:
 		return resp, nil
 	case t.closed.Err() != nil:
 		return nil, ErrClosed
 	case !progress.begun.Load():
-		return nil, &transports.Unreachable{Err: err}
+		return nil, &transports.Unreachable{Err: t.site.Explain(to, err)}
+	}
+	if proxy := t.site.ProxyOf(to); proxy != "" {
+		return nil, fmt.Errorf("web: sending the request through the proxy %s: %w", proxy, err)
 	}
 	return nil, fmt.Errorf("web: sending the request: %w", err)
 }

@@ -2,9 +2,12 @@ package websocket
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	gorilla "github.com/gorilla/websocket"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 // longestReason is what a close frame has room for (RFC 6455 section 5.5).
@@ -24,7 +27,12 @@ func (s *socket) end(code int, reason string) {
 
 // refuse tells the peer what was wrong with what it sent.
 func (s *socket) refuse(code int, why error) error {
-	s.end(code, codeName(code))
+	text := codeName(code)
+	var large *tooLarge
+	if errors.As(why, &large) {
+		text = fmt.Sprintf("%s: more than %d bytes, the limit %s", text, large.limit, mcp.LimitBody)
+	}
+	s.end(code, text)
 	return why
 }
 

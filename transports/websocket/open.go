@@ -77,7 +77,7 @@ func (c *Client) handshake(ctx context.Context, at *url.URL, h http.Header) (s *
 	// The library takes a proxy's answer apart by an index that need not exist.
 	defer func() {
 		if recover() != nil {
-			s, resp, err = nil, nil, errProxy
+			s, resp, err = nil, nil, c.site.Explain(at, errProxy)
 		}
 	}()
 	var line *wire
@@ -96,6 +96,9 @@ func (c *Client) handshake(ctx context.Context, at *url.URL, h http.Header) (s *
 	switch {
 	case err != nil:
 		unbind()
+		if resp == nil {
+			err = c.site.Explain(at, err)
+		}
 		return nil, resp, fmt.Errorf("websocket: opening the connection: %w", err)
 	case !unbind():
 		return nil, nil, context.Cause(ctx)

@@ -2,10 +2,12 @@ package websocket
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -13,6 +15,7 @@ import (
 // the host what was read, a third writes: so pings are answered and its
 // leaving is seen while the host is at work.
 type peer struct {
+	limited func(limit string)
 	stream  *transports.Stream
 	owed    *transports.Owed
 	inbox   *inbox
@@ -25,8 +28,9 @@ type peer struct {
 
 func newPeer(c ServerConfig) *peer {
 	return &peer{
-		stream: transports.NewStream(c.StreamBytes), owed: transports.NewOwed(),
-		inbox: newInbox(), leaving: make(chan struct{}),
+		limited: c.Limited, owed: transports.NewOwed(),
+		stream: transports.Room{Messages: c.StreamMessages, Bytes: c.StreamBytes, Waited: c.Limited}.NewStream(),
+		inbox:  newInbox(), leaving: make(chan struct{}),
 	}
 }
 
@@ -42,6 +46,10 @@ func (p *peer) serve(socket *socket, host transports.PipeHost, r *http.Request) 
 	working.Go(func() { p.write(ctx) })
 	working.Go(func() { p.take(ctx, session) })
 	err := p.read()
+	var large *tooLarge
+	if errors.As(err, &large) {
+		p.limited(mcp.LimitBody)
+	}
 	left()
 	p.inbox.close()
 	session.Close()

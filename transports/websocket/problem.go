@@ -27,6 +27,13 @@ func (c *Closed) Error() string {
 	return text
 }
 
+// tooLarge says that a message of the peer is above the limit.
+type tooLarge struct{ limit int }
+
+func (t *tooLarge) Error() string {
+	return fmt.Sprintf("websocket: reading: a message is larger than the %d bytes allowed", t.limit)
+}
+
 // codeName says what a close code means, "" for one that only its sender
 // knows.
 func codeName(code int) string {
@@ -105,7 +112,7 @@ func (s *socket) reason(err error) error {
 	case errors.Is(err, net.ErrClosed):
 		return errClosed
 	case errors.Is(err, gorilla.ErrReadLimit):
-		return s.refuse(gorilla.CloseMessageTooBig, fmt.Errorf("websocket: reading: a message is larger than the %d bytes allowed", s.limit))
+		return s.refuse(gorilla.CloseMessageTooBig, &tooLarge{s.limit})
 	case isTimeout(err):
 		return s.refuse(gorilla.CloseInternalServerErr, errSilent)
 	case errors.As(err, &network):

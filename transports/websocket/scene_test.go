@@ -30,7 +30,7 @@ func newBridge(t *testing.T, dial func() transports.Upstream, name string) *brid
 	b := bridge.New(bridge.Settings{
 		Ladder: ladder, Dial: dial, UpstreamTransport: name, Upstream: "the server",
 		Deps: rewrite.Deps{Validate: schema.Validate}, Options: mcp.DefaultOptions(),
-		Observer: metrics.New(prometheus.NewRegistry(), metrics.BuildInfo{}, ladder.Versions()), Log: zerolog.Nop(),
+		Observer: metrics.New(prometheus.NewRegistry(), ladder.Versions()), Log: zerolog.Nop(),
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -2,11 +2,14 @@ package websocket
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	gorilla "github.com/gorilla/websocket"
 
+	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -14,13 +17,18 @@ import (
 // defaults.
 type ServerConfig struct {
 	Timing
-	MaxMessage  int  // bytes of a message; default 64 MiB
-	StreamBytes int  // queued for one client before its reader pauses; default 1 MiB
-	MaxSockets  int  // open at once; default 10000
-	Compress    bool // let clients that ask for it compress messages; costs memory for each connection
+	MaxMessage     int  // bytes of a message; default 64 MiB
+	MaxDepth       int  // levels of nesting in it; default mcp.MaxDepth
+	StreamBytes    int  // queued for one client before its reader pauses; default 1 MiB
+	StreamMessages int  // the same in messages; default 1000
+	MaxSockets     int  // open at once; default 10000
+	Compress       bool // let clients that ask for it compress messages; costs memory for each connection
 	// Refused hears the status of every request that becomes no socket; nil is
 	// allowed.
 	Refused func(status int)
+	// Limited hears the key (mcp.LimitNames) of each limit that cut something
+	// before anybody but the transport saw it; nil is allowed.
+	Limited func(limit string)
 }
 
 func (c ServerConfig) withDefaults() ServerConfig {
@@ -31,11 +39,17 @@ func (c ServerConfig) withDefaults() ServerConfig {
 	if c.StreamBytes <= 0 {
 		c.StreamBytes = 1 << 20
 	}
+	if c.StreamMessages <= 0 {
+		c.StreamMessages = 1000
+	}
 	if c.MaxSockets <= 0 {
 		c.MaxSockets = 10000
 	}
 	if c.Refused == nil {
 		c.Refused = func(int) {}
+	}
+	if c.Limited == nil {
+		c.Limited = func(string) {}
 	}
 	return c
 }
@@ -44,10 +58,9 @@ func (c ServerConfig) withDefaults() ServerConfig {
 // around it forgets a connection that has become a socket: its Shutdown
 // neither ends it nor waits for it. Leave and Wait do.
 type Server struct {
-	host     transports.PipeHost
-	guard    *transports.Guard
-	config   ServerConfig
-	upgrader gorilla.Upgrader
+	host  transports.PipeHost
+	guard *transports.Guard
+	now   atomic.Pointer[settings]
 
 	mu      sync.Mutex
 	peers   map[*peer]struct{}
@@ -57,12 +70,21 @@ type Server struct {
 
 // NewServer returns the endpoint that lets host serve whom guard admits.
 func NewServer(host transports.PipeHost, guard *transports.Guard, config ServerConfig) *Server {
+	s := &Server{host: host, guard: guard, peers: map[*peer]struct{}{}, empty: make(chan struct{})}
+	s.Adjust(config)
+	return s
+}
+
+// settings are what a socket is opened with.
+type settings struct {
+	ServerConfig
+	upgrader gorilla.Upgrader
+}
+
+// Adjust sets another configuration for the sockets to come.
+func (s *Server) Adjust(config ServerConfig) {
 	config = config.withDefaults()
-	return &Server{
-		host: host, guard: guard, config: config,
-		upgrader: newUpgrader(config),
-		peers:    map[*peer]struct{}{}, empty: make(chan struct{}),
-	}
+	s.now.Store(&settings{config, newUpgrader(config)})
 }
 
 // ServeHTTP turns the request into a socket and serves it until either side
@@ -77,9 +99,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, status, text)
 		return
 	}
-	p := newPeer(s.config)
-	if !s.admit(p) {
-		s.refuse(w, http.StatusServiceUnavailable, "no more connections are taken now; try again later")
+	p := newPeer(s.now.Load().ServerConfig)
+	if why := s.admit(p); why != "" {
+		w.Header().Set("Retry-After", transports.RetryAfter)
+		s.refuse(w, http.StatusServiceUnavailable, why)
 		return
 	}
 	defer s.remove(p)
@@ -89,19 +112,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) refuse(w http.ResponseWriter, status int, text string) {
-	s.config.Refused(status)
+	s.now.Load().Refused(status)
 	transports.WriteProblem(w, status, text)
 }
 
-// admit counts a peer in; false when there is no room.
-func (s *Server) admit(p *peer) bool {
+// admit counts a peer in, or says why it does not.
+func (s *Server) admit(p *peer) (why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.leaving || len(s.peers) >= s.config.MaxSockets {
-		return false
+	switch limits := s.now.Load(); {
+	case s.leaving:
+		return "no more connections are taken: the bridge is stopping"
+	case len(s.peers) >= limits.MaxSockets:
+		limits.Limited(mcp.LimitSessions)
+		return fmt.Sprintf("%d connections are open, the limit %s; try again later", limits.MaxSockets, mcp.LimitSessions)
 	}
 	s.peers[p] = struct{}{}
-	return true
+	return ""
 }
 
 func (s *Server) remove(p *peer) {

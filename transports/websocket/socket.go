@@ -19,6 +19,7 @@ type socket struct {
 	wire   *wire
 	timing Timing
 	limit  int // bytes of a message
+	depth  int // levels of nesting in it; 0 is mcp.MaxDepth
 
 	mu   sync.Mutex
 	pong *string // that a ping asked for and that was not sent yet
@@ -45,7 +46,7 @@ func (s *socket) next() (heard, error) {
 	if err != nil {
 		return heard{}, err
 	}
-	frame, fault := mcp.Decode(text)
+	frame, fault := mcp.DecodeWithin(text, s.depth)
 	if fault != nil && !utf8.Valid(text) { // RFC 6455 section 8.1
 		return heard{}, s.refuse(gorilla.CloseInvalidFramePayloadData, errUTF8)
 	}

@@ -69,12 +69,15 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *socket {
 	if _, ours := offered(r.Header); ours {
 		answer = http.Header{protocolHeader: {Subprotocol}}
 	}
-	h := &hijacker{ResponseWriter: w, timing: s.config.Timing}
-	ws, err := s.upgrader.Upgrade(h, r, answer)
+	config := s.now.Load()
+	h := &hijacker{ResponseWriter: w, timing: config.Timing}
+	ws, err := config.upgrader.Upgrade(h, r, answer)
 	if err != nil {
 		return nil
 	}
-	return newSocket(ws, h.wire, s.config.MaxMessage)
+	socket := newSocket(ws, h.wire, config.MaxMessage)
+	socket.depth = config.MaxDepth
+	return socket
 }
 
 // hijacker puts a wire between the network and the library.

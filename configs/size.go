@@ -1,4 +1,4 @@
-package main
+package configs
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// size is a flag that holds a number of bytes: 1048576, 1024KiB, 1MiB.
-type size int64
+// Size is a number of bytes, written as 1048576, 1024KiB or 1MiB.
+type Size int64
 
 type unit struct {
 	name  string
@@ -25,7 +25,7 @@ func units() []unit {
 }
 
 // Set implements pflag.Value.
-func (s *size) Set(text string) error {
+func (s *Size) Set(text string) error {
 	number, factor := strings.TrimSpace(text), int64(1)
 	for _, u := range units() {
 		if digits, ok := strings.CutSuffix(number, u.name); ok {
@@ -40,12 +40,12 @@ func (s *size) Set(text string) error {
 	case n > math.MaxInt64/factor:
 		return errors.New("the size is too large")
 	}
-	*s = size(n * factor)
+	*s = Size(n * factor)
 	return nil
 }
 
 // String implements pflag.Value.
-func (s *size) String() string {
+func (s *Size) String() string {
 	for _, u := range []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
 		if n := int64(*s); n > 0 && n%u.bytes == 0 {
 			return strconv.FormatInt(n/u.bytes, 10) + u.name
@@ -55,4 +55,4 @@ func (s *size) String() string {
 }
 
 // Type implements pflag.Value.
-func (s *size) Type() string { return "SIZE" }
+func (s *Size) Type() string { return "SIZE" }

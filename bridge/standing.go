@@ -1,0 +1,111 @@
+package bridge
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcpbridge/mcpbridge/mcp"
+	"github.com/mcpbridge/mcpbridge/transports"
+)
+
+// standing is one request that stands for itself, from its arrival until its
+// client left or got its answer. Which conversation serves it may change once,
+// when the server turns out to be another than it was.
+type standing struct {
+	bridge    *Bridge
+	ctx       context.Context // ends when the client leaves
+	x         *transports.Exchange
+	who       principal
+	anonymous bool
+	turn      *Turn
+
+	serving sync.Mutex // held while the request is handed over: one session locks the turn
+
+	mu      sync.Mutex
+	c       *conversation
+	release func()
+}
+
+// enter finds the conversation that serves the request; nil, or why none does.
+func (r *standing) enter(m *mcp.Message) *transports.Reply {
+	c, release, refusal := r.bridge.member(r.ctx, r.x, m, r.who, r.anonymous)
+	if refusal != nil {
+		return refusal
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.c, r.release = c, release
+	return nil
+}
+
+func (r *standing) now() *conversation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.c
+}
+
+// leave says that the conversation is not used any more, once.
+func (r *standing) leave() {
+	r.mu.Lock()
+	release := r.release
+	r.release = nil
+	r.mu.Unlock()
+	if release != nil {
+		release()
+	}
+}
+
+// serve hands the request to its conversation.
+func (r *standing) serve(m *mcp.Message) {
+	r.serving.Lock()
+	defer r.serving.Unlock()
+	c := r.now()
+	c.serveOne(m, r.turn, r.x.Header)
+}
+
+// again serves the request in another conversation: the one before is over,
+// and the server has not run it.
+func (r *standing) again(m *mcp.Message) {
+	r.serving.Lock() // the session before must be done with the turn
+	r.turn.pending-- // what it owed until now, so that the stream stayed open
+	r.serving.Unlock()
+	r.leave()
+	if refusal := r.enter(m); refusal != nil {
+		r.refuse(m, *refusal)
+		return
+	}
+	r.serve(m)
+	if r.ctx.Err() != nil { // the client left before there was anything to cancel
+		r.abandon()
+		r.leave()
+	}
+}
+
+// refuse answers a request that no conversation serves any more.
+func (r *standing) refuse(m *mcp.Message, refusal transports.Reply) {
+	answer := refusal.Message
+	if answer == nil {
+		answer = mcp.Errorf(mcp.CodeInternal, "the upstream server has changed and cannot be asked now; try again").Failure(m.ID)
+	}
+	answer.ID = m.ID
+	switch {
+	case r.turn.shared:
+		r.turn.Stream.Push(answer)
+		r.turn.ended()
+	case !r.turn.Stream.Refuse(refusal):
+		r.turn.Stream.Finish(answer)
+	}
+}
+
+// abandon cancels what is under way: the client left.
+func (r *standing) abandon() {
+	c := r.now()
+	c.do(c.Session.Abandon(r.turn, time.Now()))
+}
+
+// status returns the HTTP status of an answer.
+func (r *standing) status(m *mcp.Message) int {
+	c := r.now()
+	return r.bridge.statusOf(c, m)
+}
