@@ -14,16 +14,18 @@ export async function loadServerSDK(alias) {
 }
 
 export async function loadClientSDK(alias) {
-  const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }, types] = await Promise.all([
+  const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }, { WebSocketClientTransport }, types] = await Promise.all([
     load(alias, "client/index.js"),
     load(alias, "client/streamableHttp.js").catch(missing),
     load(alias, "client/sse.js"),
+    load(alias, "client/websocket.js").catch(missing),
     load(alias, "types.js"),
   ]);
   // The URL tells which transport a target is spoken to by: called with new,
   // this function gives a transport of the one or the other class.
-  function Transport(url) {
-    return new (url.pathname.endsWith("/sse") ? SSEClientTransport : StreamableHTTPClientTransport)(url);
+  function Transport(url, options) {
+    if (url.protocol === "ws:") return new WebSocketClientTransport(url);
+    return new (url.pathname.endsWith("/sse") ? SSEClientTransport : StreamableHTTPClientTransport)(url, options);
   }
   return { Client, Transport, types, features: features(types) };
 }
