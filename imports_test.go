@@ -31,16 +31,16 @@ func table() map[string][]string {
 	)
 	return map[string][]string{
 		"cmd/mcpbridge":   {anything},
-		"bridge":          {"mcp", "negotiate", "rewrite", "transports", zerolog},
-		"metrics":         {"mcp", "rewrite", prometheus},
-		"configs":         {"mcp", "negotiate", "rewrite", "github.com/goccy/go-yaml"},
+		"bridge":          {"mcp", "negotiate", "rewrite", "transports", "internal/route", zerolog},
+		"metrics":         {"mcp", "rewrite", "internal/route", prometheus},
+		"configs":         {"mcp", "negotiate", "rewrite", "internal/route", "github.com/goccy/go-yaml"},
 		"rewrite":         {"mcp"},
 		"negotiate":       {"mcp"},
 		"transports":      {"mcp", zerolog, "github.com/gorilla/websocket", "github.com/klauspost/compress", "github.com/rs/cors"},
 		"mcp":             {},
 		"internal/auth":   {"mcp", "github.com/go-jose/go-jose"},
 		"internal/oauth":  {"mcp"},
-		"internal/route":  {"mcp", "negotiate"},
+		"internal/route":  {"mcp"},
 		"internal/ask":    {"mcp"},
 		"internal/admin":  {"mcp", "rewrite", "metrics", "configs", zerolog, prometheus},
 		"internal/probe":  {"mcp", "rewrite", "negotiate", "transports"},
@@ -201,7 +201,7 @@ func TestVersionsAreNamedOnRungsOnly(t *testing.T) {
 
 // Decisions do no I/O, start no goroutine and read no clock or random source.
 func TestDecisionsArePure(t *testing.T) {
-	pure := []string{"mcp", "rewrite", "negotiate"}
+	pure := []string{"mcp", "rewrite", "negotiate", "internal/route"}
 	banned := []string{"os", "net", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand", "os/exec"}
 	clock := []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
 	for _, s := range sources(t) {
