@@ -7,7 +7,12 @@ FUZZTIME    ?= 60s
 FUZZJOBS    ?= 6
 FUZZ        ?= Fuzz
 
-.PHONY: build test check lint bench fuzz fmt dist
+# Known vulnerabilities are looked up in a database on the network; VULN=require
+# makes it an error that it cannot be reached.
+GOVULNCHECK ?= $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULN        ?=
+
+.PHONY: build test check lint vuln bench fuzz fmt dist
 
 build: ## the program, in bin/
 	$(GO) build -o bin/mcpbridge ./cmd/mcpbridge
@@ -15,7 +20,7 @@ build: ## the program, in bin/
 test: ## all tests of this module, with the race detector
 	$(GO) test -race ./...
 
-check: lint test ## what must pass before a commit
+check: lint vuln test ## what must pass before a commit
 
 lint: ## format, vet and staticcheck, of this module and of interop/
 	@unformatted="$$($(SOURCES) | xargs gofmt -l)"; \
@@ -24,6 +29,12 @@ lint: ## format, vet and staticcheck, of this module and of interop/
 	GOOS=windows $(GO) vet ./...
 	$(STATICCHECK) ./...
 	@if [ -f interop/go.mod ]; then set -e; cd interop; echo "interop:"; set -x; $(GO) vet ./...; $(STATICCHECK) ./...; fi
+
+vuln: ## known vulnerabilities in what the program calls
+	@if found=$$($(GOVULNCHECK) ./... 2>&1); then echo "govulncheck: $$(echo "$$found" | tail -n 1)"; \
+	elif [ "$(VULN)" != require ] && echo "$$found" | grep -Eq 'fetching vulnerabilities|dial tcp'; then \
+	echo "govulncheck: skipped, the database of vulnerabilities cannot be reached; VULN=require makes this an error"; \
+	else echo "$$found"; exit 1; fi
 
 bench: ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

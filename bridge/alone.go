@@ -17,17 +17,18 @@ type alone struct {
 	who  principal
 	mine bool // who is of this pipe only
 
-	ctx   context.Context // ends with the pipe
-	leave context.CancelFunc
-	mu    sync.Mutex
-	gone  bool                          // the client left
-	under map[string]context.CancelFunc // by request id
-	most  int                           // of them
+	ctx     context.Context // ends with the pipe
+	leave   context.CancelFunc
+	mu      sync.Mutex
+	gone    bool                          // the client left
+	settled bool                          // one was served
+	under   map[string]context.CancelFunc // by request id
+	most    int                           // of them
 }
 
 func newAlone(b *Bridge, p *transports.Pipe) *alone {
-	a := &alone{who: b.principalOf(p.Header), under: map[string]context.CancelFunc{}, most: b.MaxCalls}
-	if p.Header.Get("Authorization") == "" {
+	a := &alone{who: b.principalOf(proof{p.Header, p.Speaker}), under: map[string]context.CancelFunc{}, most: b.MaxCalls}
+	if (proof{p.Header, p.Speaker}).anonymous() {
 		a.who, a.mine = b.hash("pipe", rand.Text()), true
 	}
 	a.ctx, a.leave = context.WithCancel(context.Background())
@@ -74,7 +75,7 @@ func (s *pipeSession) takeAlone(m *mcp.Message) transports.Reply {
 	b := s.bridge
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
 	if p := negotiate.CheckStateless(nil, m, b.served()); p != nil {
-		return b.refuse(p.Status, &p.Error, m.ID)
+		return b.notServed(p, m)
 	}
 	ctx, used := s.alone.begin(m.ID)
 	switch {
@@ -83,24 +84,78 @@ func (s *pipeSession) takeAlone(m *mcp.Message) transports.Reply {
 	case ctx == nil:
 		return b.exceeds(http.StatusTooManyRequests, m.ID, mcp.LimitCalls, "the connection has %d calls under way, the limit %s; wait for answers", b.MaxCalls, mcp.LimitCalls)
 	}
+	if s.tentative {
+		return s.tryAlone(ctx, m)
+	}
 	go s.serveAlone(ctx, m)
 	return transports.Reply{Status: http.StatusAccepted}
 }
 
+// tryAlone serves a request like this, but waits until its conversation is open,
+// since it is served elsewhere if there is none.
+func (s *pipeSession) tryAlone(ctx context.Context, m *mcp.Message) transports.Reply {
+	r := s.standing(ctx, m)
+	refusal := r.enter(m)
+	if refusal == nil {
+		s.alone.settle()
+		go func() {
+			defer s.alone.end(m.ID)
+			s.runAlone(ctx, r, m)
+		}()
+		return transports.Reply{Status: http.StatusAccepted}
+	}
+	gone := ctx.Err() != nil
+	s.alone.end(m.ID)
+	if refusal.Unopened && !gone {
+		return *refusal
+	}
+	if refusal.Message != nil && !gone {
+		s.pipe.Stream.Push(refusal.Message)
+	}
+	return transports.Reply{Status: http.StatusAccepted}
+}
+
+// standing returns a request that stands for itself.
+func (s *pipeSession) standing(ctx context.Context, m *mcp.Message) *standing {
+	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, Speaker: s.pipe.Speaker, JSON: true, Events: true, Transport: s.pipe.Transport}
+	r := &standing{bridge: s.bridge, ctx: ctx, x: x, who: s.alone.who, mine: s.alone.mine, turn: NewSharedTurn(s.pipe.Stream)}
+	if s.elsewhere != nil {
+		r.ways = s.elsewhere(m)
+	}
+	return r
+}
+
+// settle notes that a request was served.
+func (a *alone) settle() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settled = true
+}
+
+func (a *alone) isSettled() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.settled
+}
+
 // serveAlone returns when the request is answered or its client left.
 func (s *pipeSession) serveAlone(ctx context.Context, m *mcp.Message) {
-	b, id := s.bridge, m.ID
-	defer s.alone.end(id)
-	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, JSON: true, Events: true, Transport: s.pipe.Transport}
-	r := &standing{bridge: b, ctx: ctx, x: x, who: s.alone.who, turn: NewSharedTurn(s.pipe.Stream)}
-	if refusal := r.enter(m); refusal != nil {
+	defer s.alone.end(m.ID)
+	r := s.standing(ctx, m)
+	defer r.moved(nil)
+	if refusal := r.enterAny(m); refusal != nil {
 		if refusal.Message != nil && ctx.Err() == nil {
 			s.pipe.Stream.Push(refusal.Message)
 		}
 		return
 	}
+	s.runAlone(ctx, r, m)
+}
+
+// runAlone returns when a request whose conversation is open is answered.
+func (s *pipeSession) runAlone(ctx context.Context, r *standing, m *mcp.Message) {
 	answered := make(chan struct{})
-	r.turn.over, r.turn.again = sync.OnceFunc(func() { close(answered) }), r.again
+	r.turn.over, r.turn.again, r.turn.elsewhere = sync.OnceFunc(func() { close(answered) }), r.again, r.elsewhere
 	r.serve(m)
 	select {
 	case <-answered:

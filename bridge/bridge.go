@@ -84,9 +84,9 @@ type conversation struct {
 // New returns a bridge.
 func New(s Settings) *Bridge {
 	b := &Bridge{Settings: s.withDefaults(), sessions: map[string]*conversation{}, sealer: newSealer(s.Secrets)}
+	b.seats.of = map[principal]int{}
+	b.pool.limits = poolLimits{all: b.MaxPooled, ofOne: b.MaxPooledPerPrincipal, idle: b.PoolIdle, hit: b.limited}
 	if len(s.Secrets) == 0 {
-		b.seats.of = map[principal]int{}
-		b.pool.limits = poolLimits{all: b.MaxPooled, ofOne: b.MaxPooledPerPrincipal, idle: b.PoolIdle, hit: b.limited}
 		_, _ = rand.Read(b.salt[:]) // never fails (crypto/rand)
 	} // else principals mean the same to all who share the secrets, whichever of them is current
 	b.unrelated.Store(b.UpstreamTransport != streamable.Name && b.Era != negotiate.Stateless)
@@ -105,7 +105,7 @@ func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
 	}
 	c := &conversation{
 		bridge: b, id: rand.Text(),
-		owner:     b.ownerOf(x.Header),
+		owner:     b.ownerOf(proofOf(x)),
 		exchanges: map[mcp.CallKey]*Exchange{},
 		replies:   make(chan struct{}, replyLimit),
 	}
@@ -117,7 +117,7 @@ func (b *Bridge) newConversation(x *transports.Exchange) *conversation {
 	c.Session = NewSession(c.link, b.Observer, false)
 	c.Session.Bound(b.MaxCalls, b.MaxStreams)
 	c.Session.hasty = b.shared != nil
-	c.headers.keep(x.Header, b.Credentials)
+	c.headers.keep(x.Header, b)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -155,7 +155,7 @@ func (b *Bridge) find(ctx context.Context, x *transports.Exchange) *conversation
 	if c == nil {
 		c = b.recovered(x)
 	}
-	if c == nil || c.piped || !c.belongs(ctx, x.Header) {
+	if c == nil || c.piped || !c.belongs(ctx, proofOf(x)) {
 		return nil
 	}
 	return c
@@ -309,7 +309,7 @@ func (c *conversation) facing(client, server mcp.Peer) rewrite.Facing {
 	case c.bridge.SharedInteractive: // the shared server was told so for all
 		o = o.WithFallback(func(f *mcp.Fallback) { f.Declare = true })
 	}
-	one := c.bridge.Credentials != mcp.CredentialsForward || !transports.IsHeaded(c.wire)
+	one := c.bridge.Several || c.bridge.Credentials != mcp.CredentialsForward || !transports.IsHeaded(c.wire)
 	return rewrite.Facing{Client: client, Server: server, Options: o, Routed: c.routed(), Headless: c.headless(), OneCredential: one}
 }
 

@@ -184,6 +184,9 @@ func (s *Session) apply(o rewrite.Outcome) {
 	for _, name := range o.Rewritten {
 		s.watch.Rewritten(name)
 	}
+	for _, name := range o.Quirks {
+		s.watch.Quirked(name)
+	}
 	for _, l := range o.Losses {
 		s.watch.Lost(l.Change, l.Verdict)
 	}

@@ -25,6 +25,10 @@ func (b *Bridge) explain(err error) *mcp.Error {
 		return mcp.Errorf(mcp.CodeInternal, "%s", worded.Words())
 	case errors.As(err, &unreachable):
 		return mcp.Errorf(mcp.CodeInternal, "cannot reach the upstream server %s%s: check that it is running and that the bridge has the right address", b.Upstream, b.inTime(err))
+	case errors.As(err, &refusal) && asksToAuthenticate(refusal) && b.Credentials != mcp.CredentialsForward:
+		e := mcp.Errorf(mcp.CodeInternal, "the upstream server refused what the bridge showed it: HTTP status %d %s; the operator of the bridge has to give it the right credentials", refusal.Status, http.StatusText(refusal.Status))
+		e.Data = mcp.Raw(`{"status":` + strconv.Itoa(refusal.Status) + `}`)
+		return e
 	case errors.As(err, &refusal):
 		e := mcp.Errorf(mcp.CodeInternal, "the upstream server answered with HTTP status %d %s instead of a JSON-RPC message", refusal.Status, http.StatusText(refusal.Status))
 		e.Data = mcp.Raw(`{"status":` + strconv.Itoa(refusal.Status) + `}`)

@@ -56,7 +56,7 @@ func (b *Bridge) establish(ctx context.Context, x *transports.Exchange, m *mcp.M
 	if c == nil {
 		return nil, nil, b.stopping(m)
 	}
-	if limit := b.sit(c, x.Header); limit != "" {
+	if limit := b.sit(c, proofOf(x)); limit != "" {
 		c.end("there is no room for the session")
 		return nil, nil, b.noSeat(m, limit)
 	}
@@ -78,7 +78,11 @@ func (b *Bridge) establish(ctx context.Context, x *transports.Exchange, m *mcp.M
 		c.end("the bridge is shutting down")
 		return nil, nil, b.stopping(m)
 	}
-	b.Log.Info().Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
+	line := b.Log.Info()
+	if x.Remote != "" {
+		line.Str("remote", x.Remote)
+	}
+	line.Str("client", claim(client)).Str("client_version", string(c.pair.Client)).
 		Str("server_version", string(c.pair.Server)).Bool("recovered", replaces != nil).Msg("session opened")
 	return c, answer, nil
 }
@@ -89,6 +93,7 @@ func (b *Bridge) turnAway(m *mcp.Message, requested mcp.Version) *transports.Rep
 	err := negotiate.Unsupported(requested, served)
 	err.Message += ": only " + string(served[len(served)-1]) + " is served here, which has no initialize; use a client of that version"
 	r := b.refuse(http.StatusOK, err, m.ID)
+	r.Unopened = true
 	return &r
 }
 
@@ -247,6 +252,7 @@ func (c *conversation) inquire(ctx context.Context, m *mcp.Message, withVersion 
 	c.bridge.Observer.Sent(mcp.Server, m.Kind, m.Method)
 	var early outbox
 	err = c.wire.Send(ctx, m, transports.Outgoing{WithVersion: withVersion, Status: func(code int) { status = code }, Receive: func(r *mcp.Message) {
+		c.respell(r)
 		switch {
 		case r.IsAnswer() && r.ID.Equal(m.ID):
 			r.Method, answer = m.Method, r
@@ -280,11 +286,13 @@ func (b *Bridge) unopened(m *mcp.Message, err error) transports.Reply {
 	if errors.As(err, &refused) {
 		answer := refused.answer
 		answer.ID = m.ID
-		return transports.Reply{Status: http.StatusOK, Message: answer}
+		return transports.Reply{Status: http.StatusOK, Message: answer, Unopened: true}
 	}
 	var refusal *mcp.Refusal
-	if errors.As(err, &refusal) && forTheClient(refusal) {
-		return relay(refusal)
+	if errors.As(err, &refusal) && b.forTheClient(refusal) {
+		r := relay(refusal)
+		r.Unopened = !asksToAuthenticate(refusal) // which no other server should hide
+		return r
 	}
-	return transports.Reply{Status: http.StatusOK, Message: b.explain(err).Failure(m.ID)}
+	return transports.Reply{Status: http.StatusOK, Message: b.explain(err).Failure(m.ID), Unopened: true}
 }

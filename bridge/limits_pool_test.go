@@ -102,16 +102,19 @@ var start = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 func newParker(t *testing.T, client mcp.Version, o mcp.Options) *parker {
 	p := &parker{t: t, heard: newWitness(), now: start}
 	p.Session = bridge.NewSession(bridge.NewLink(), p.heard, true)
-	deps := rewrite.Deps{
-		Seal: func(s string) string { return s },
-		Open: func(s string) (string, bool) { return s, true },
-	}
+	p.build(client, `{"elicitation":{}}`, o)
+	return p
+}
+
+func (p *parker) build(client mcp.Version, capabilities string, o mcp.Options) {
 	p.Build(rewrite.Standard(), rewrite.Facing{
-		Client:  mcp.Peer{Version: client, Info: mcp.NewObject(), Capabilities: mcp.MustObject(`{"elicitation":{}}`)},
+		Client:  mcp.Peer{Version: client, Info: mcp.NewObject(), Capabilities: mcp.MustObject(capabilities)},
 		Server:  mcp.Peer{Version: v4, Info: mcp.NewObject(), Capabilities: mcp.MustObject(`{"tools":{}}`)},
 		Options: o,
-	}, deps)
-	return p
+	}, rewrite.Deps{
+		Seal: func(s string) string { return s },
+		Open: func(s string) (string, bool) { return s, true },
+	})
 }
 
 // call has the client call a tool, and returns its key and stream.
@@ -218,21 +221,13 @@ func TestLimitParkedAtOnce(t *testing.T) {
 func TestLimitParkedForPages(t *testing.T) {
 	o := mcp.DefaultOptions()
 	o.MaxParked = 1
-	p := newParker(t, v5, o)
-	first, _ := p.call(`1`)
-	p.asks(`1`, first)
-	p.after(time.Second)
+	q := newParker(t, v5, o)
+	q.build(v5, `{"elicitation":{"form":{},"url":{}}}`, o)
 	m, err := mcp.DecodeMessage([]byte(standalone(`2`, mcp.ToolsCall, `"name":"t"`, `{"elicitation":{"form":{},"url":{}}}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := newParker(t, v5, o)
-	q.Build(rewrite.Standard(), rewrite.Facing{
-		Client:  mcp.Peer{Version: v5, Info: mcp.NewObject(), Capabilities: mcp.MustObject(`{"elicitation":{"form":{},"url":{}}}`)},
-		Server:  mcp.Peer{Version: v4, Info: mcp.NewObject(), Capabilities: mcp.MustObject(`{"tools":{}}`)},
-		Options: o,
-	}, rewrite.Deps{Seal: func(s string) string { return s }, Open: func(s string) (string, bool) { return s, true }})
-	first, _ = q.call(`1`)
+	first, _ := q.call(`1`)
 	q.asks(`1`, first)
 	q.after(time.Second)
 	s := transports.NewStream(1 << 20)

@@ -48,7 +48,14 @@ func (l *Link) release(names []int64) {
 	}
 }
 
-func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) { return l.find(l.calls, id) }
+// lookup finds the request that an answer with that id is for. An answer is
+// respelled before where that is allowed.
+func (l *Link) lookup(id mcp.ID) (linkCall, int64, bool) {
+	if id.Raw().IsString() {
+		return linkCall{}, 0, false
+	}
+	return l.find(l.calls, id)
+}
 
 func (l *Link) find(in map[int64]linkCall, id mcp.ID) (linkCall, int64, bool) {
 	n, ok := name(id)

@@ -127,6 +127,7 @@ func (t *member) hold(uri string) bool {
 func (t *member) subscribe(ctx context.Context, m *mcp.Message, o transports.Outgoing) error {
 	uri, receive := m.Body.Text("uri"), o.Receive
 	o.Receive = func(r *mcp.Message) {
+		t.c.respell(r)
 		if r.Kind == mcp.Result && r.ID.Equal(m.ID) {
 			t.grant(uri)
 		}

@@ -48,6 +48,9 @@ type Observer interface {
 	Sent(to mcp.Side, k mcp.Kind, method string)
 	// Rewritten counts a change that altered a message.
 	Rewritten(change string)
+	// Quirked counts a use of a repair for known misbehaving peers
+	// (rewrite.Quirks).
+	Quirked(quirk string)
 	// Lost counts something a receiver's version could not say.
 	Lost(change string, v mcp.Verdict)
 	// FellBack counts an answer given in place of a client that lacks a

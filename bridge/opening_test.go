@@ -118,6 +118,9 @@ func TestOpeningDeadUpstream(t *testing.T) {
 
 func TestOpeningSilentUpstream(t *testing.T) {
 	r := newRig(t, func(s *rigging) { s.HandshakeTimeout = 50 * time.Millisecond })
+	if err := r.bridge.Ready(t.Context()); err != nil { // the connection is open: reaching the server takes none of the time
+		t.Fatal(err)
+	}
 	r.up.opens(func(c *call) { c.wait(nil) })
 	unopened(t, r, r.client().post(initializeWith(`"i"`, v4, `{}`)), http.StatusOK,
 		internalError(`"i"`, "the upstream server did not answer within 50ms, the limit handshake_timeout", ""))

@@ -27,10 +27,17 @@ type pipeSession struct {
 	closed bool
 
 	alone *alone
+	// tentative says that what cannot be opened is served elsewhere; elsewhere
+	// tells where a request may go that never reached the server. Both are of a
+	// Fork.
+	tentative bool
+	elsewhere func(*mcp.Message) (ways func() *road)
 }
 
 // Attach implements transports.PipeHost.
-func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession {
+func (b *Bridge) Attach(p *transports.Pipe) transports.PipeSession { return b.attach(p) }
+
+func (b *Bridge) attach(p *transports.Pipe) *pipeSession {
 	p.Stream.Begin() // no HTTP answer can take its place
 	b.mu.Lock()
 	b.pipes++
@@ -101,10 +108,10 @@ func (s *pipeSession) takeOne(ctx context.Context, m *mcp.Message) transports.Re
 
 // open performs the handshake and puts the answer on the stream.
 func (s *pipeSession) open(ctx context.Context, m *mcp.Message) transports.Reply {
-	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, JSON: true, Events: true, Transport: s.pipe.Transport}
+	x := &transports.Exchange{Header: s.pipe.Header, Remote: s.pipe.Remote, Speaker: s.pipe.Speaker, JSON: true, Events: true, Transport: s.pipe.Transport}
 	c, answer, refusal := s.bridge.begin(ctx, x, m)
 	if refusal != nil {
-		if refusal.Status == http.StatusOK {
+		if refusal.Status == http.StatusOK && !(refusal.Unopened && s.tentative) {
 			s.pipe.Stream.Push(refusal.Message)
 			return transports.Reply{Status: http.StatusAccepted}
 		}
@@ -143,19 +150,23 @@ func (b *Bridge) Owns(ctx context.Context, session transports.PipeSession, opene
 	if !ok {
 		return false
 	}
+	shown := proof{now, transports.SpeakerOf(ctx)}
 	c := s.conversation()
 	if c == nil {
-		return b.principalOf(opened) == b.principalOf(now)
+		return b.principalOf(proof{opened, s.pipe.Speaker}) == b.principalOf(shown)
 	}
-	if !c.belongs(ctx, now) {
+	if !c.belongs(ctx, shown) {
 		return false
 	}
-	c.headers.keep(now, b.Credentials)
+	c.headers.keep(now, b)
 	return true
 }
 
 // Close implements transports.PipeSession.
-func (s *pipeSession) Close() {
+func (s *pipeSession) Close() { s.detach(true) }
+
+// detach ends the session; gone says that the client is.
+func (s *pipeSession) detach(gone bool) {
 	s.mu.Lock()
 	c, again := s.c, s.closed
 	s.closed = true
@@ -166,7 +177,9 @@ func (s *pipeSession) Close() {
 	s.bridge.mu.Lock()
 	s.bridge.pipes--
 	s.bridge.mu.Unlock()
-	s.pipe.Stream.Abandon()
+	if gone {
+		s.pipe.Stream.Abandon()
+	}
 	s.alone.close(s.bridge)
 	if c != nil {
 		s.bridge.remove(c, "the client left")

@@ -57,13 +57,13 @@ type pooled struct {
 const poolCheck = time.Minute
 
 // member returns the conversation for a stateless request of a principal, and
-// what to call when the request is over. Clients without credentials are not
-// one principal: only a server that keeps no session may serve several of them
-// in one conversation.
-func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message, who principal, anonymous bool) (*conversation, func(), *transports.Reply) {
+// what to call when the conversation has the request, and when that is over.
+// Clients without credentials are not one principal: only a server that keeps no
+// session may serve several of them in one conversation.
+func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Message, who principal, anonymous bool) (c *conversation, handed, leave func(), refusal *transports.Reply) {
 	client := statelessPeer(m)
 	if p := b.resumed(ctx, x, who, m); p != nil {
-		return p.c, func() { b.leave(p) }, nil
+		return p.c, func() {}, func() { b.leave(p) }, nil
 	}
 	key := poolKey{
 		principal: who, version: client.Version,
@@ -79,15 +79,16 @@ func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Mess
 		gone.end("the conversation was not used for longest")
 	}
 	if busy {
-		return nil, nil, busyWithQuestions(m)
+		return nil, nil, nil, busyWithQuestions(m)
 	}
 	if p == nil {
 		r := b.noConversation(m, key)
-		return nil, nil, &r
+		return nil, nil, nil, &r
 	}
-	leave := func() { b.leave(p) }
+	handed, leave = func() {}, func() { b.leave(p) }
 	if asking {
-		leave = func() { b.leaveAsking(p) }
+		handed = sync.OnceFunc(func() { b.handed(p) })
+		leave = func() { handed(); b.leave(p) }
 	}
 	if first {
 		p.many = anonymous && key.solo == ""
@@ -95,9 +96,9 @@ func (b *Bridge) member(ctx context.Context, x *transports.Exchange, m *mcp.Mess
 	}
 	if refusal := p.await(ctx, m); refusal != nil {
 		leave()
-		return nil, nil, refusal
+		return nil, nil, nil, refusal
 	}
-	return p.c, leave, nil
+	return p.c, handed, leave, nil
 }
 
 // await returns when the conversation is open; or why there is none, as the
@@ -255,7 +256,7 @@ func (b *Bridge) keepsNone(ctx context.Context, x *transports.Exchange) bool {
 	if b.Era != negotiate.Unknown {
 		return b.Era == negotiate.Stateless
 	}
-	v, _ := b.eras.get(b.principalOf(x.Header))
+	v, _ := b.eras.get(b.principalOf(proofOf(x)))
 	return v.era == negotiate.Stateless
 }
 

@@ -17,7 +17,12 @@ var (
 
 // Post implements transports.Host.
 func (b *Bridge) Post(ctx context.Context, x *transports.Exchange) transports.Reply {
-	if r := b.modern(ctx, x); r != nil {
+	return b.post(ctx, x, nil)
+}
+
+// post is Post on the way to a conversation; nil is none.
+func (b *Bridge) post(ctx context.Context, x *transports.Exchange, way *road) transports.Reply {
+	if r := b.modern(ctx, x, way); r != nil {
 		return *r
 	}
 	if r := b.replace(ctx, x); r != nil {

@@ -12,40 +12,76 @@ import (
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
-// principal is who a request speaks for: a keyed hash of the credentials it
-// carries. The key is drawn at start, so that a principal means nothing
-// outside of this process.
+// principal is who a request speaks for: a keyed hash of whom it was verified
+// to speak for, or else of the credentials it carries. The key is drawn at
+// start, so that a principal means nothing outside of this process.
 type principal [sha256.Size]byte
+
+// proof is what a request shows of whom it speaks for.
+type proof struct {
+	header  http.Header
+	speaker *transports.Speaker
+}
+
+func proofOf(x *transports.Exchange) proof { return proof{x.Header, x.Speaker} }
+
+// verified returns whom the request was verified to speak for, "" where nobody
+// did.
+func (c proof) verified() string {
+	if c.speaker == nil {
+		return ""
+	}
+	return c.speaker.Principal
+}
+
+// anonymous reports a request that shows nothing.
+func (c proof) anonymous() bool { return c.verified() == "" && c.header.Get("Authorization") == "" }
 
 // principalOf hashes what a client proves itself with. Clients without
 // credentials share one principal: what separates them is that session ids
 // cannot be guessed.
-func (b *Bridge) principalOf(h http.Header) principal {
-	return b.hash(h.Values("Authorization")...)
+func (b *Bridge) principalOf(c proof) principal {
+	if who := c.verified(); who != "" {
+		return b.hash("verified", who)
+	}
+	return b.credentialOf(c)
+}
+
+func (b *Bridge) credentialOf(c proof) principal {
+	return b.hash(append([]string{"credential"}, c.header.Values("Authorization")...)...)
 }
 
 // subjectOf hashes issuer and subject of a JSON Web Token; ok is false for any
 // other credential. The claims are not verified here: they only say whether it
 // is worth asking the upstream, which does verify them.
 func (b *Bridge) subjectOf(h http.Header) (p principal, ok bool) {
+	issuer, subject, ok := claimsOf(h)
+	if !ok {
+		return p, false
+	}
+	return b.hash("token", issuer, subject), true
+}
+
+// claimsOf reads issuer and subject of a JSON Web Token, unverified.
+func claimsOf(h http.Header) (issuer, subject string, ok bool) {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	parts := strings.Split(token, ".")
 	if !strings.EqualFold(scheme, "Bearer") || len(parts) != 3 {
-		return p, false
+		return "", "", false
 	}
 	text, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {
-		return p, false
+		return "", "", false
 	}
 	raw, err := mcp.ParseRaw(text)
 	if err != nil {
-		return p, false
+		return "", "", false
 	}
 	claims, isObject := mcp.ParseObject(raw)
 	if !isObject || claims.Text("iss") == "" || claims.Text("sub") == "" {
-		return p, false
+		return "", "", false
 	}
-	return b.hash("token", claims.Text("iss"), claims.Text("sub")), true
+	return claims.Text("iss"), claims.Text("sub"), true
 }
 
 func (b *Bridge) hash(values ...string) principal {
@@ -59,36 +95,41 @@ func (b *Bridge) hash(values ...string) principal {
 
 // owner is whom a session belongs to.
 type owner struct {
-	principal principal
-	subject   principal
-	token     bool // subject is set
+	principal  principal
+	credential principal // what the upstream gets of it
+	subject    principal
+	token      bool // subject is set
 }
 
-func (b *Bridge) ownerOf(h http.Header) owner {
-	o := owner{principal: b.principalOf(h)}
-	o.subject, o.token = b.subjectOf(h)
+func (b *Bridge) ownerOf(c proof) owner {
+	o := owner{principal: b.principalOf(c), credential: b.credentialOf(c)}
+	if c.verified() == "" {
+		o.subject, o.token = b.subjectOf(c.header)
+	}
 	return o
 }
 
 // belongs reports whether an exchange speaks for the session's owner. A
-// renewed token does, if it names the same issuer and subject and the upstream
-// takes it on this very session: a ping asks it. A server that sees no
-// credentials with a message cannot say so.
-func (c *conversation) belongs(ctx context.Context, h http.Header) bool {
-	now := c.bridge.ownerOf(h)
+// renewed token does, if it names the same issuer and subject, or was verified
+// to be the owner's, and the upstream takes it on this very session: a ping
+// asks it. A server that sees no credentials with a message cannot say so, and
+// one that gets none of the client's has nothing to say.
+func (c *conversation) belongs(ctx context.Context, shown proof) bool {
+	now := c.bridge.ownerOf(shown)
 	c.mu.Lock()
 	was := c.owner
 	c.mu.Unlock()
-	if was.principal == now.principal {
+	sees := transports.IsHeaded(c.wire) && c.bridge.Credentials == mcp.CredentialsForward
+	if was.principal == now.principal && (was.credential == now.credential || !sees) {
 		return true
 	}
-	renewed := was.token && now.token && was.subject == now.subject
-	if !renewed || !transports.IsHeaded(c.wire) || c.bridge.Credentials != mcp.CredentialsForward || !c.accepts(ctx, h) {
+	renewed := c.bridge.Rebind || was.principal == now.principal || was.token && now.token && was.subject == now.subject
+	if !renewed || !sees || !c.accepts(ctx, shown.header) {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.owner.subject != now.subject {
+	if !c.bridge.Rebind && c.owner.subject != now.subject {
 		return false
 	}
 	c.owner = now
@@ -105,7 +146,7 @@ func (c *conversation) accepts(ctx context.Context, h http.Header) bool {
 		client, server := c.Session.Peers()
 		question = mcp.NewRequest(mcp.Discover, stamps(server.Version, client.Info, mcp.NewObject()))
 	}
-	question.Header = endToEnd(h, c.bridge.Credentials)
+	question.Header = endToEnd(h, c.bridge.Credentials, c.bridge.Headers)
 	_, _, err := c.ask(ctx, question, false)
 	return err == nil
 }

@@ -48,7 +48,7 @@ func (b *Bridge) recovered(x *transports.Exchange) *conversation {
 	r := &b.recoveries
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if found := r.known[recoveryKey{b.principalOf(x.Header), x.Session}]; found != nil {
+	if found := r.known[recoveryKey{b.principalOf(proofOf(x)), x.Session}]; found != nil {
 		return found.c
 	}
 	return nil
@@ -69,7 +69,7 @@ func (b *Bridge) replace(ctx context.Context, x *transports.Exchange) *transport
 	default:
 		return nil
 	}
-	key := recoveryKey{b.principalOf(x.Header), x.Session}
+	key := recoveryKey{b.principalOf(proofOf(x)), x.Session}
 	found, first := b.recoveries.enter(key)
 	if first {
 		b.openAnew(context.WithoutCancel(ctx), key, found, x)

@@ -91,26 +91,28 @@ func TestReport174Code(t *testing.T) {
 		"": {"-32002", "-32602"}, mcp.NotFoundAuto: {"-32002", "-32602"},
 		mcp.NotFoundResource: {"-32002", "-32002"}, mcp.NotFoundParams: {"-32602", "-32602"},
 	} {
-		r := newEraRig(t, stateless, func(s *rigging) {
-			s.Era = negotiate.Stateless
-			s.Options.NotFoundCode = code
-		})
-		r.up.handle(mcp.ResourcesRead, func(c *call) {
-			data := ""
-			if uri := c.Body.Text("uri"); uri == "x://named" {
-				data = `,"data":{"uri":"` + uri + `"}`
+		t.Run("as "+string(code), func(t *testing.T) {
+			r := newEraRig(t, stateless, func(s *rigging) {
+				s.Era = negotiate.Stateless
+				s.Options.NotFoundCode = code
+			})
+			r.up.handle(mcp.ResourcesRead, func(c *call) {
+				data := ""
+				if uri := c.Body.Text("uri"); uri == "x://named" {
+					data = `,"data":{"uri":"` + uri + `"}`
+				}
+				c.refuse(http.StatusBadRequest, `{"code":-32602,"message":"Resource not found"`+data+`}`)
+			})
+			c := r.open(v4, `{}`)
+			for i, uri := range []string{"x://named", "x://nope"} {
+				if got := c.post(request(`1`, mcp.ResourcesRead, `{"uri":"`+uri+`"}`)); !strings.Contains(got.body, `"code":`+want[i]) {
+					t.Errorf("%q: %s is answered %s", code, uri, got.body)
+				}
 			}
-			c.refuse(http.StatusBadRequest, `{"code":-32602,"message":"Resource not found"`+data+`}`)
-		})
-		c := r.open(v4, `{}`)
-		for i, uri := range []string{"x://named", "x://nope"} {
-			if got := c.post(request(`1`, mcp.ResourcesRead, `{"uri":"`+uri+`"}`)); !strings.Contains(got.body, `"code":`+want[i]) {
-				t.Errorf("%q: %s is answered %s", code, uri, got.body)
+			got := r.client().post(standalone(`2`, mcp.ResourcesRead, `"uri":"x://named"`, `{}`), routing(mcp.ResourcesRead, "x://named")...)
+			if !strings.Contains(got.body, `"code":-32602`) { // MUST NOT be another there
+				t.Errorf("%q: of the stateless revision %s", code, got.body)
 			}
-		}
-		got := r.client().post(standalone(`2`, mcp.ResourcesRead, `"uri":"x://named"`, `{}`), routing(mcp.ResourcesRead, "x://named")...)
-		if !strings.Contains(got.body, `"code":-32602`) { // MUST NOT be another there
-			t.Errorf("%q: of the stateless revision %s", code, got.body)
-		}
+		})
 	}
 }

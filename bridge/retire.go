@@ -32,12 +32,12 @@ func (b *Bridge) inUse() bool {
 }
 
 // holds reports whether an exchange goes on with what began here: it names a
-// session, or comes back to a call.
+// session, also one that its client ended, or comes back to a call.
 func (b *Bridge) holds(x *transports.Exchange) bool {
 	if x.Session != "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		return b.sessions[x.Session] != nil || b.recovered(x) != nil
+		return b.sessions[x.Session] != nil || b.recovered(x) != nil || b.recoveries.wasEnded(x.Session)
 	}
 	if x.Frame == nil || x.Frame.Batch || len(x.Frame.Items) != 1 || x.Frame.Items[0].Message == nil {
 		return false
@@ -48,5 +48,5 @@ func (b *Bridge) holds(x *transports.Exchange) bool {
 	}
 	b.pool.mu.Lock()
 	defer b.pool.mu.Unlock()
-	return b.parkedAt(b.ownerOf(x.Header), m) != nil
+	return b.parkedAt(b.ownerOf(proofOf(x)), m) != nil
 }

@@ -92,6 +92,9 @@ func (c *conversation) reach(ctx context.Context, client, server mcp.Peer) error
 		c.bridge.eras.drop(c.owner.principal)
 		return &stateLost{what: lostEra}
 	}
+	if !c.routed() {
+		c.relisten()
+	}
 	return nil
 }
 

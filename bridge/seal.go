@@ -81,6 +81,9 @@ func (c *conversation) deps(who principal) rewrite.Deps {
 		id, payload, ok := sealer.open(holder, state)
 		return payload, ok && id == c.id
 	}
+	if c.bridge.Several && c.bridge.Credentials == mcp.CredentialsForward {
+		who = holder // the server sees whose token it is, and judges a newer one
+	}
 	d.Wrap = func(payload string) string { return sealer.seal(who, "", payload) }
 	d.Unwrap = func(state string) (string, bool) {
 		id, payload, ok := sealer.unseal(who, state)
@@ -104,7 +107,7 @@ func (c *conversation) holder(who principal) principal {
 // resumed finds the conversation of a call to which a client comes back; the
 // caller is counted as a user of it.
 func (b *Bridge) resumed(ctx context.Context, x *transports.Exchange, who principal, m *mcp.Message) *pooled {
-	asks := b.ownerOf(x.Header)
+	asks := b.ownerOf(proofOf(x))
 	if asks.principal != who { // a pipe speaks for itself
 		asks = owner{principal: who}
 	}
@@ -147,7 +150,7 @@ func (b *Bridge) parkedAt(asks owner, m *mcp.Message) *pooled {
 // renewed hands a conversation over to who comes with a newer token of the
 // same subject, if the upstream takes it there.
 func (b *Bridge) renewed(ctx context.Context, x *transports.Exchange, p *pooled, who principal) bool {
-	if !p.c.belongs(ctx, x.Header) {
+	if !p.c.belongs(ctx, proofOf(x)) {
 		return false
 	}
 	b.pool.hand(p, who)

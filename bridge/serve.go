@@ -12,7 +12,7 @@ import (
 // serve hands the messages of one POST to the session, in order, and returns
 // the stream of their answers.
 func (c *conversation) serve(x *transports.Exchange, in negotiate.Intake) transports.Reply {
-	header := c.headers.keep(x.Header, c.bridge.Credentials)
+	header := c.headers.keep(x.Header, c.bridge)
 	stream := c.bridge.newStream()
 	turn := NewTurn(stream, x.Events)
 	c.Session.Hold(turn)
@@ -87,6 +87,9 @@ func (c *conversation) inTurn(key mcp.CallKey, method string) {
 func (c *conversation) complete() {
 	c.start.Do(func() {
 		if c.stateless { // nothing to announce; a stage may want to listen
+			if !c.routed() { // what is no answer does not come with one, but on its own
+				c.listen()
+			}
 			c.do(c.Session.Opened(time.Now()))
 		} else {
 			c.announce()

@@ -129,6 +129,9 @@ func (s *Session) Translate(m *mcp.Message, to mcp.Side, now time.Time) *mcp.Mes
 	for _, name := range o.Rewritten {
 		s.watch.Rewritten(name)
 	}
+	for _, name := range o.Quirks {
+		s.watch.Quirked(name)
+	}
 	for _, a := range o.Actions {
 		if a.Verb == rewrite.Deliver && a.To == to {
 			return a.Msg

@@ -36,8 +36,10 @@ func TestReport70UnknownSession(t *testing.T) {
 	c.works()
 }
 
-// A session belongs to the credentials that opened it.
-func TestSessionOfAnotherPrincipal(t *testing.T) {
+// A session belongs to the credentials that opened it, by whatever request it is
+// named; that its streams are not taken up by others either is
+// TestComingBackToACall's, what a renewed token may do TestRenewedToken's.
+func TestReport170SessionOfAnotherPrincipal(t *testing.T) {
 	for name, c := range map[string]struct{ owner, other string }{
 		"other token":    {"Bearer a", "Bearer b"},
 		"no token":       {"Bearer a", ""},

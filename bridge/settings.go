@@ -19,6 +19,9 @@ type Settings struct {
 	Dial func() transports.Upstream
 	// Era is what the upstream speaks, where the operator knows.
 	Era negotiate.Era
+	// Several says that the upstream is one of several: what a server without
+	// sessions gives its clients to carry is sealed, so that it comes back to it.
+	Several bool
 	// Shared lets all sessions use one conversation with the upstream.
 	Shared bool
 	// SharedInteractive lets a shared upstream ask its clients, for which the
@@ -42,6 +45,12 @@ type Settings struct {
 	// those offered to the server, oldest first. Empty means the whole ladder.
 	ClientVersions, UpstreamVersions []mcp.Version
 	Credentials                      mcp.Credentials
+	// Headers say which of the clients' headers the upstream gets.
+	Headers mcp.HeaderRules
+	// Rebind gives a session to whoever comes with another credential that the
+	// upstream takes on it. Then an id that leaked is worth something to everybody
+	// whom the upstream lets in.
+	Rebind bool
 	// Secrets seal what clients carry for the bridge, the current one first.
 	Secrets []string
 	// RequestTimeout is how long the server may stay silent on a request,

@@ -28,6 +28,7 @@ type process struct {
 	// declared is what the bridge declared, startup what the process says once
 	// it is initialized.
 	declared, startup string
+	silent            bool // it does not answer initialize
 	version           string
 }
 
@@ -94,6 +95,9 @@ func (c *processConn) Write(_ context.Context, m *mcp.Message) error {
 	case mcp.Ping, mcp.ToolsList:
 		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`, m.ID))
 	case mcp.Initialize:
+		if p.silent {
+			return nil
+		}
 		p.declared = string(m.Body.Object("capabilities").Raw())
 		p.sayLocked(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"logging":{}},"serverInfo":{"name":"one","version":"1"}}}`, m.ID, p.version))
 	case mcp.ResourcesSubscribe, mcp.ResourcesUnsubscribe, mcp.SetLevel:

@@ -102,10 +102,11 @@ func (p *pool) free() {
 	}
 }
 
-// leaveAsking is leave for a request that had the conversation to itself.
-func (b *Bridge) leaveAsking(m *pooled) {
+// handed says that the conversation has a request that wanted it to itself, where
+// it counts from now on until it is answered. A client that has the answer asks on
+// before the request has left, and must find the same server.
+func (b *Bridge) handed(m *pooled) {
 	b.pool.mu.Lock()
+	defer b.pool.mu.Unlock()
 	m.asking--
-	b.pool.mu.Unlock()
-	b.leave(m)
 }

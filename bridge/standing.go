@@ -19,24 +19,38 @@ type standing struct {
 	who       principal
 	anonymous bool
 	turn      *Turn
+	way       *road        // among several upstreams; nil is none
+	ways      func() *road // makes it when it is needed; may be nil
+	mine      bool         // who is told by the pipe
+	visit     func()       // ends the use of the bridge that it was moved to; may be nil
 
 	serving sync.Mutex // held while the request is handed over: one session locks the turn
 
 	mu      sync.Mutex
 	c       *conversation
+	handed  func()
 	release func()
 }
 
 // enter finds the conversation that serves the request; nil, or why none does.
 func (r *standing) enter(m *mcp.Message) *transports.Reply {
-	c, release, refusal := r.bridge.member(r.ctx, r.x, m, r.who, r.anonymous)
+	c, handed, release, refusal := r.bridge.member(r.ctx, r.x, m, r.who, r.anonymous)
 	if refusal != nil {
 		return refusal
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.c, r.release = c, release
+	r.c, r.handed, r.release = c, handed, release
 	return nil
+}
+
+// enterAny is enter at whichever upstream opens a conversation.
+func (r *standing) enterAny(m *mcp.Message) *transports.Reply {
+	refusal := r.enter(m)
+	for refusal != nil && refusal.Unopened && r.elsewhere() {
+		refusal = r.enter(m)
+	}
+	return refusal
 }
 
 func (r *standing) now() *conversation {
@@ -61,7 +75,10 @@ func (r *standing) serve(m *mcp.Message) {
 	r.serving.Lock()
 	defer r.serving.Unlock()
 	c := r.now()
-	c.serveOne(m, r.turn, r.x.Header)
+	r.mu.Lock()
+	handed := r.handed
+	r.mu.Unlock()
+	c.serveOne(m, r.turn, r.x.Header, handed)
 }
 
 // again serves the request in another conversation: the one before is over,
@@ -71,7 +88,9 @@ func (r *standing) again(m *mcp.Message) {
 	r.turn.pending-- // what it owed until now, so that the stream stayed open
 	r.serving.Unlock()
 	r.leave()
-	if refusal := r.enter(m); refusal != nil {
+	refusal := r.enterAny(m)
+	defer r.moved(nil)
+	if refusal != nil {
 		r.refuse(m, *refusal)
 		return
 	}
@@ -107,5 +126,15 @@ func (r *standing) abandon() {
 // status returns the HTTP status of an answer.
 func (r *standing) status(m *mcp.Message) int {
 	c := r.now()
-	return r.bridge.statusOf(c, m)
+	return c.bridge.statusOf(c, m)
+}
+
+// expire ends a request that has no end of its own when the proof of who sent
+// it runs out.
+func (r *standing) expire(s *transports.Speaker) {
+	if s == nil || s.Until.IsZero() {
+		return
+	}
+	t := time.AfterFunc(time.Until(s.Until), r.abandon)
+	context.AfterFunc(r.ctx, func() { t.Stop() })
 }

@@ -16,7 +16,7 @@ import (
 // modern answers an exchange of a stateless revision; nil says that it is of
 // a handshake revision. The era is told by each message, never remembered:
 // one client may speak both.
-func (b *Bridge) modern(ctx context.Context, x *transports.Exchange) *transports.Reply {
+func (b *Bridge) modern(ctx context.Context, x *transports.Exchange, way *road) *transports.Reply {
 	served := b.served()
 	if len(served) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func (b *Bridge) modern(ctx context.Context, x *transports.Exchange) *transports
 		// There is no session in which it could mean anything.
 		r = transports.Reply{Status: http.StatusAccepted}
 	case claims:
-		r = b.serveModern(ctx, x, m)
+		r = b.serveModern(ctx, x, m, way)
 	case header && x.Session == "":
 		r = b.refuse(http.StatusBadRequest, mcp.Errorf(mcp.CodeInvalidParams, "params._meta[%q] is missing", mcp.MetaVersion), m.ID)
 	default:
@@ -92,21 +92,24 @@ func (b *Bridge) modernInitialize(m *mcp.Message, claims, header bool) *transpor
 }
 
 // serveModern serves one request that stands for itself.
-func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp.Message) transports.Reply {
+func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp.Message, way *road) transports.Reply {
 	b.Observer.Received(mcp.Client, m.Kind, m.Method)
 	if p := negotiate.CheckStateless(x.Header, m, b.served()); p != nil {
-		return b.refuse(p.Status, &p.Error, m.ID)
+		return b.notServed(p, m)
 	}
 	if m.Method == mcp.Listen && !x.Events {
 		return b.refuse(http.StatusNotAcceptable, mcp.Errorf(mcp.CodeInvalidRequest, "a listen is answered by an event stream; accept text/event-stream"), m.ID)
 	}
 	stream := b.newStream()
-	r := &standing{bridge: b, ctx: ctx, x: x, who: b.principalOf(x.Header), anonymous: x.Header.Get("Authorization") == "", turn: NewTurn(stream, x.Events)}
+	r := &standing{bridge: b, ctx: ctx, x: x, who: b.principalOf(proofOf(x)), anonymous: proofOf(x).anonymous(), turn: NewTurn(stream, x.Events), way: way}
 	if refusal := r.enter(m); refusal != nil {
 		return *refusal
 	}
-	r.turn.again = r.again
+	r.turn.again, r.turn.elsewhere = r.again, r.elsewhere
 	r.serve(m)
+	if m.Method == mcp.Listen {
+		r.expire(x.Speaker)
+	}
 	context.AfterFunc(ctx, func() { // leaving the stream cancels
 		r.abandon()
 		r.leave()
@@ -114,13 +117,23 @@ func (b *Bridge) serveModern(ctx context.Context, x *transports.Exchange, m *mcp
 	return transports.Reply{Status: http.StatusOK, Stream: stream, StatusOf: r.status}
 }
 
-// serveOne hands a request that stands for itself to the conversation.
-func (c *conversation) serveOne(m *mcp.Message, turn *Turn, header http.Header) {
-	m.Header = c.headers.keep(header, c.bridge.Credentials)
+// notServed refuses a request that stands for itself. Another upstream of the
+// route may serve its version.
+func (b *Bridge) notServed(p *negotiate.Problem, m *mcp.Message) transports.Reply {
+	r := b.refuse(p.Status, &p.Error, m.ID)
+	r.Unopened = p.Code == mcp.CodeBadVersion
+	return r
+}
+
+// serveOne hands a request that stands for itself to the conversation, and calls
+// handed before the request can be answered.
+func (c *conversation) serveOne(m *mcp.Message, turn *Turn, header http.Header, handed func()) {
+	m.Header = c.headers.keep(header, c.bridge)
 	keepParams(m.Header, header)
 	c.complete()
 	c.Session.Hold(turn)
 	_, effects := c.Session.FromClient(m, turn, time.Now())
+	handed()
 	c.do(effects)
 	c.Session.Release(turn)
 }
@@ -151,6 +164,9 @@ func (b *Bridge) statusOf(c *conversation, m *mcp.Message) int {
 		return http.StatusBadRequest
 	}
 	if status, ok := b.Ladder.Traits(c.pair.Client).Status[code]; ok {
+		if code == mcp.CodeNeedsCapability && c.quirk(rewrite.AnswerNeedsCapabilityWith200) {
+			return http.StatusOK
+		}
 		return status
 	}
 	return http.StatusOK

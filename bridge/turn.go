@@ -17,6 +17,9 @@ type Turn struct {
 	// again serves the turn's only request in another conversation; nil where
 	// that cannot be, or was done.
 	again func(*mcp.Message)
+	// elsewhere makes again lead to another upstream, where the one before did
+	// not get the request; false where there is none. nil is never.
+	elsewhere func() bool
 }
 
 // NewSharedTurn returns the turn of a client with a single stream.

@@ -156,6 +156,7 @@ func (c *conversation) carry(x *Exchange, m *mcp.Message) error {
 	err := c.wire.Send(ctx, m, transports.Outgoing{
 		Sent: func() { closeOnce(x.sent) }, // again after a retry
 		Receive: func(r *mcp.Message) {
+			c.respell(r)
 			silence.Stop() // while the client takes its time
 			defer c.stillThere(m, silence)
 			if !r.IsAnswer() || !r.ID.Equal(m.ID) {
@@ -197,7 +198,10 @@ func closeOnce(c chan struct{}) {
 
 // receive takes a message of the server. It waits while the stream that the
 // message goes to is full, so that the server's stream is not read meanwhile.
-func (c *conversation) receive(m *mcp.Message, via mcp.CallKey) { c.await(c.hear(m, via)) }
+func (c *conversation) receive(m *mcp.Message, via mcp.CallKey) {
+	c.respell(m)
+	c.await(c.hear(m, via))
+}
 
 // On a pipe that others share nobody waits: see Session.overflows.
 func (c *conversation) await(s *transports.Stream) {
@@ -249,15 +253,18 @@ func (c *conversation) failed(key mcp.CallKey, m *mcp.Message, err error) {
 	stream := c.Session.Stream(key)
 	var lost *stateLost
 	var refusal *mcp.Refusal
+	var unreachable *transports.Unreachable
 	switch {
 	case errors.As(err, &lost):
 		if !c.move(key, m) {
 			c.lose()
 		}
 		return
+	case errors.As(err, &unreachable) && c.divert(key, m):
+		return
 	case c.gone(err) && c.Session.Cut(key, time.Now()):
 		return
-	case errors.As(err, &refusal) && forTheClient(refusal) && stream != nil:
+	case errors.As(err, &refusal) && b.forTheClient(refusal) && stream != nil:
 		stream.Refuse(relay(refusal))
 	}
 	out := refusal != nil && c.doubt(refusal) // before the client hears, and asks again
@@ -293,10 +300,11 @@ func asksToAuthenticate(r *mcp.Refusal) bool {
 }
 
 // forTheClient reports an answer that its HTTP client can act on: it must
-// authenticate, or come back later.
-func forTheClient(r *mcp.Refusal) bool {
+// authenticate, if it is the client's credentials that the server sees, or come
+// back later.
+func (b *Bridge) forTheClient(r *mcp.Refusal) bool {
 	later := r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable
-	return asksToAuthenticate(r) || later && r.Header.Get("Retry-After") != ""
+	return asksToAuthenticate(r) && b.Credentials == mcp.CredentialsForward || later && r.Header.Get("Retry-After") != ""
 }
 
 // relay passes on what an HTTP client needs for that.

@@ -92,6 +92,7 @@ func (w *witness) Judged(era, by string)                { w.note("judged %s %s",
 func (w *witness) Reclassified(from, to string)         { w.note("reclassified %s %s", from, to) }
 func (w *witness) Rounds(n int)                         { w.note("rounds %d", n) }
 func (w *witness) Limited(limit string)                 { w.note("limited %s", limit) }
+func (w *witness) Quirked(quirk string)                 { w.note("quirked %s", quirk) }
 func (w *witness) Relearned(why string)                 { w.note("relearned %s", why) }
 func (w *witness) ListenEnded(side mcp.Side)            { w.note("listen ended %s", side) }
 func (w *witness) FellBack(feature, action string)      { w.note("fell %s %s", feature, action) }

@@ -38,6 +38,13 @@ func (r Route) UpstreamName() string {
 	if r.Command.Given() {
 		return filepath.Base(r.Command.Args[0])
 	}
+	if len(r.Upstreams) > 0 {
+		names := make([]string, len(r.Upstreams))
+		for i, u := range r.Upstreams {
+			names[i] = u.Name + " " + u.Server.UpstreamName()
+		}
+		return strings.Join(names, ", ")
+	}
 	return Redacted(r.Upstream)
 }
 

@@ -20,19 +20,34 @@ type Server struct {
 	Listen string // address of the endpoint, HOST:PORT or unix:PATH
 	Stdio  bool   // the only client is on the standard streams; there is no endpoint
 	Admin  string // address of metrics and health, as Listen; "" or "off" is none
+	// AdminToken is the bearer token that the admin listener wants; "" wants none,
+	// which off loopback has to be allowed by AdminAllowAnonymous.
+	AdminToken          string
+	AdminAllowAnonymous bool
 	// CertFile and KeyFile hold, in PEM, what the endpoint proves itself with
 	// over TLS; both empty is plain HTTP.
 	CertFile, KeyFile string
+	// ClientCAFile holds, in PEM, the authorities of the certificates that
+	// clients show; "" asks for none.
+	ClientCAFile string
+	ClientAuth   ClientAuth
 
 	HealthPaths    []string // where the endpoint's listener answers ok, for who sees no other
 	AllowedHosts   []string // more names by which clients may address the endpoint
 	AllowedOrigins []string // web origins whose pages may call the endpoint
+	TrustedProxies []string // networks whose X-Forwarded-* headers count; nil is loopback
 	MaxHeader      Size     // of the header of an HTTP request
+	MaxConnections int      // open at once, of each listener
 
 	DrainTimeout time.Duration // for calls under way, when told to stop
 	// SecretKeys seal what clients carry for the bridge, the current one first;
 	// older ones still open. Empty draws one at start.
 	SecretKeys []string
+
+	// AllowAnonymous lets everybody who reaches the endpoint use credentials of
+	// the bridge's own.
+	AllowAnonymous bool
+	PublicURL      string // by which clients see the bridge; "" is as each request says
 
 	LogLevel  string
 	LogFormat LogFormat
@@ -51,9 +66,16 @@ type Route struct {
 
 	Upstream    string      // URL of the MCP server; "" when Command starts it
 	Command     Command     // starts the MCP server
+	Upstreams   []Upstream  // several servers, in place of Upstream and Command
 	StdioMode   StdioMode   // how many processes Command starts
 	Headers     http.Header // sent to the upstream with every request
 	Credentials mcp.Credentials
+	Auth        Auth  // who is let in
+	OAuth       OAuth // how clients of this route log in
+	// ForwardHeaders are patterns for the names of the clients' headers that the
+	// upstream gets, DropHeaders for those that it does not get; see
+	// [mcp.HeaderRules].
+	ForwardHeaders, DropHeaders []string
 	// SharedInteractive says whether the one process of Shared may ask clients.
 	SharedInteractive SharedInteractive
 	// UpstreamTransport is how the server is spoken to, and UpstreamMessageURL
@@ -61,6 +83,12 @@ type Route struct {
 	UpstreamTransport  UpstreamTransport
 	UpstreamMessageURL string
 	UpstreamCAFile     string // PEM file of authorities that are trusted beside the system's; "" is none
+	// UpstreamCertFile and UpstreamKeyFile hold, in PEM, what the bridge proves
+	// itself with to the server over TLS; both empty is nothing.
+	UpstreamCertFile, UpstreamKeyFile string
+	// material is a digest of these files, so that a route whose files have
+	// changed is another one.
+	material string
 
 	ClientVersions  []mcp.Version // accepted downstream; empty means all
 	UpstreamVersion mcp.Version   // the only one offered upstream; "" means what the client asked for
@@ -69,6 +97,7 @@ type Route struct {
 	Options         mcp.Options
 	Clients         []Client // exceptions, the first that fits counts
 	RecoverSessions bool     // open a new session for a request whose own is gone
+	SessionRebind   SessionRebind
 
 	ConnectTimeout time.Duration // to reach the upstream
 	RequestTimeout time.Duration // silence of the upstream within a request
@@ -96,9 +125,12 @@ func DefaultServer() Server {
 	return Server{
 		Listen:       "127.0.0.1:8080",
 		Admin:        "127.0.0.1:9090",
+		ClientAuth:   ClientAuthRequire,
 		MaxHeader:    64 << 10,
 		DrainTimeout: 10 * time.Second,
 		LogLevel:     "info",
+
+		MaxConnections: 10000,
 	}
 }
 
@@ -125,6 +157,7 @@ func DefaultRoute() Route {
 		UpstreamTransport: TransportAuto,
 		UpstreamEra:       EraAuto,
 		Probe:             negotiate.ProbeAuto,
+		SessionRebind:     RebindSameSubject,
 	}
 }
 
@@ -137,14 +170,31 @@ func (s Server) AdminAddress() (addr string, ok bool) {
 	return s.Admin, s.Admin != "" && s.Admin != AdminOff
 }
 
+// SessionRebind says when a session goes on with another credential.
+type SessionRebind string
+
+// The choices.
+const (
+	RebindSameSubject     SessionRebind = "same-subject"     // of two JSON Web Tokens of one subject
+	RebindUpstreamAccepts SessionRebind = "upstream-accepts" // of any that the upstream takes
+)
+
+// SessionRebinds returns the choices, the default first.
+func SessionRebinds() []string {
+	return []string{string(RebindSameSubject), string(RebindUpstreamAccepts)}
+}
+
 // EffectiveCredentials returns whose credentials the upstream gets: a static
-// Authorization header replaces the client's, so then nothing is forwarded.
+// Authorization header replaces the client's, so then nothing is forwarded, and
+// what a client shows to the bridge is for the bridge.
 func (r Route) EffectiveCredentials() mcp.Credentials {
 	switch {
 	case r.Credentials != "":
 		return r.Credentials
 	case r.Headers.Get("Authorization") != "":
 		return mcp.CredentialsStatic
+	case r.Auth.Given():
+		return mcp.CredentialsNone
 	}
 	return mcp.CredentialsForward
 }

@@ -63,7 +63,7 @@ func TestValidate(t *testing.T) {
 		"admin off":              {func(c *single) { c.Admin = "off" }, "", ""},
 		"admin bad":              {func(c *single) { c.Admin = "of" }, "admin", "is not an address"},
 		"admin twice":            {func(c *single) { c.Admin = c.Listen }, "admin", "is the address of the endpoint too"},
-		"any port twice":         {func(c *single) { c.Admin, c.Listen = "a:0", "a:0" }, "", ""},
+		"any port twice":         {func(c *single) { c.Admin, c.Listen = "localhost:0", "localhost:0" }, "", ""},
 		"authorities, no file":   {func(c *single) { c.UpstreamCAFile = "nowhere.pem" }, "upstream_ca_file", "nowhere.pem: no such file"},
 		"authorities, directory": {func(c *single) { c.UpstreamCAFile = "." }, "upstream_ca_file", "is a directory"},
 		"authorities, no PEM":    {func(c *single) { c.UpstreamCAFile = "config_test.go" }, "upstream_ca_file", "holds no certificate; it must be in PEM form"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
@@ -55,6 +56,45 @@ func (r Route) checkHeaders(p *Problems) {
 	if r.Headers.Get("Authorization") != "" && r.Credentials != mcp.CredentialsStatic {
 		p.add("credentials", "%q contradicts the static Authorization header; use %q, or leave the header out",
 			r.Credentials, mcp.CredentialsStatic)
+	}
+}
+
+// HeaderRules returns which of the clients' headers the upstream gets.
+func (r Route) HeaderRules() mcp.HeaderRules {
+	return mcp.HeaderRules{Forward: globs(r.ForwardHeaders), Drop: globs(r.DropHeaders)}
+}
+
+// globs keeps apart no list and an empty one.
+func globs(texts []string) []mcp.Glob {
+	if texts == nil {
+		return nil
+	}
+	all := []mcp.Glob{}
+	for _, text := range texts {
+		all = append(all, mcp.Glob(text))
+	}
+	return all
+}
+
+// checkHeaderRules checks patterns, and names that would have no effect.
+func (r Route) checkHeaderRules(p *Problems) {
+	for field, names := range map[string][]string{"forward_headers": r.ForwardHeaders, "drop_headers": r.DropHeaders} {
+		for i, name := range names {
+			at := field + "[" + strconv.Itoa(i) + "]"
+			pattern := strings.ContainsAny(name, `*?[\`)
+			switch err := mcp.Glob(name).Valid(); {
+			case pattern && err != nil:
+				p.add(at, "%v", err)
+			case !pattern && !isToken(name):
+				p.add(at, "%q is not the name of a header", name)
+			case !pattern && field == "forward_headers" && !mcp.EndToEnd(name):
+				p.add(at, "%s belongs to one connection, to a browser or to the bridge itself, and never crosses; leave it out", name)
+			}
+		}
+	}
+	own := mcp.HeaderRules{Forward: globs(r.ForwardHeaders)}
+	if c := r.EffectiveCredentials(); r.ForwardHeaders != nil && c == mcp.CredentialsForward && r.Credentials != "" && !own.Allows("Authorization", c) {
+		p.add("forward_headers", "Authorization is not among them, and credentials are to be forwarded; add it, or leave credentials out")
 	}
 }
 

@@ -121,13 +121,15 @@ func (r Route) checkCounts(p *Problems) {
 			p.add(n.field, "%d is too many; write %d or less", n.value, n.high)
 		}
 	}
-	atMost(p, mcp.LimitSessionsOfOne, l.MaxSessionsPerPrincipal, mcp.LimitSessions, l.MaxSessions)
-	atMost(p, mcp.LimitPooledOfOne, l.MaxPooledPerPrincipal, mcp.LimitPooled, l.MaxPooled)
+	d := defaultLimits()
+	atMost(p, mcp.LimitSessionsOfOne, l.MaxSessionsPerPrincipal, d.MaxSessionsPerPrincipal, mcp.LimitSessions, l.MaxSessions)
+	atMost(p, mcp.LimitPooledOfOne, l.MaxPooledPerPrincipal, d.MaxPooledPerPrincipal, mcp.LimitPooled, l.MaxPooled)
 }
 
-// atMost reports a limit of one that is above the limit of all.
-func atMost(p *Problems, field string, one int, all string, most int) {
-	if one > most {
+// atMost reports a limit of one that is above the limit of all. The default is
+// no mistake of the operator's, who chose fewer for all: it means nothing then.
+func atMost(p *Problems, field string, one, byDefault int, all string, most int) {
+	if one > most && one != byDefault {
 		p.add(field, "%d is more than all may have together, %s: %d; lower it or raise that", one, all, most)
 	}
 }

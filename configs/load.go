@@ -59,17 +59,18 @@ const maxFile = 4 << 20
 
 // Load reads a configuration file in YAML or JSON: one of this program, or one
 // with the mcpServers of other programs, or both. lookup finds the variables
-// of the environment that it refers to. An error in what the file says is
-// Faults.
-func Load(file string, lookup func(name string) (string, bool), known []mcp.Version) (*Loaded, error) {
+// of the environment that it refers to. over, of which none is needed, changes
+// what the file says before it is checked, as flags do that win over it. An
+// error in what the file says is Faults.
+func Load(file string, lookup func(name string) (string, bool), known []mcp.Version, over ...func(*Server) error) (*Loaded, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, withoutOp(err, file)
 	}
-	return parse(file, raw, lookup, known)
+	return parse(file, raw, lookup, known, over...)
 }
 
-func parse(file string, raw []byte, lookup func(name string) (string, bool), known []mcp.Version) (*Loaded, error) {
+func parse(file string, raw []byte, lookup func(name string) (string, bool), known []mcp.Version, over ...func(*Server) error) (*Loaded, error) {
 	r := &reader{
 		file: file, expand: newExpander(filepath.Dir(file), lookup),
 		anchors: map[string]ast.Node{}, places: map[string]position{},
@@ -83,6 +84,11 @@ func parse(file string, raw []byte, lookup func(name string) (string, bool), kno
 	d.bind(r, body)
 	if err := r.err(); err != nil {
 		return nil, err
+	}
+	for _, change := range over {
+		if err := change(&d.Server); err != nil {
+			return nil, err
+		}
 	}
 	out := &Loaded{Config: Config{Server: d.Server, Routes: d.routes}, Files: slices.Sorted(maps.Keys(r.expand.files)), Remarks: r.remarks}
 	var problems Problems
@@ -271,6 +277,14 @@ func (v routes) bind(r *reader, at string, n ast.Node) {
 }
 
 func (d *document) add(one Route, path string) {
+	var more []string
+	if one.Auth.Certificates != CertificatesNone {
+		more = append(more, d.ClientCAFile)
+	}
+	one.material = one.digest(more...)
+	for i := range one.Upstreams {
+		one.Upstreams[i].Server.material = one.Upstreams[i].Server.digest()
+	}
 	d.routes = append(d.routes, one.Placed())
 	d.origins = append(d.origins, path)
 }

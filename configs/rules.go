@@ -95,6 +95,7 @@ func checkPolicy(p *Problems, o mcp.Options) {
 	if o.ElicitationTimeout <= 0 {
 		p.noTime("elicitation_timeout", o.ElicitationTimeout)
 	}
+	checkQuirks(p, o.Quirks)
 	for i, rule := range o.FallbackRules {
 		p.in("tools["+strconv.Itoa(i)+"]", fieldProblems(rule.Valid(), map[string]string{"tool": "name", "action": "elicitation_fallback"}))
 	}

@@ -17,8 +17,12 @@ func (c Config) Validate(known []mcp.Version) error {
 	c.Server.check(&p)
 	for i, r := range c.Routes {
 		p.in(routeAt(i), r.check(c.Stdio, known))
+		if r.Auth.Certificates != CertificatesNone && c.ClientCAFile == "" {
+			p.add(routeAt(i)+".auth.certificates", "no client is asked for a certificate; name their authorities as tls.client_ca_file")
+		}
 	}
 	c.checkRoutes(&p)
+	c.checkLogins(&p)
 	return p.err()
 }
 
@@ -29,7 +33,9 @@ func (s Server) check(p *Problems) {
 	s.checkAddresses(p)
 	s.checkCertificate(p)
 	s.checkKeys(p)
+	s.checkPublicURL(p)
 	s.checkGuests(p)
+	s.checkEdge(p)
 	p.oneOf("log.level", s.LogLevel, LogLevels())
 	if s.LogFormat != "" {
 		p.oneOf("log.format", string(s.LogFormat), LogFormats())
@@ -44,19 +50,31 @@ func (s Server) check(p *Problems) {
 
 func (r Route) check(stdio bool, known []mcp.Version) Problems {
 	var p Problems
-	r.checkServer(&p)
-	r.checkRoots(&p)
-	r.checkInteractive(&p)
-	r.checkTransports(&p)
-	r.checkSockets(&p)
+	if len(r.Upstreams) > 0 {
+		r.checkUpstreams(&p, known)
+	} else {
+		r.checkServer(&p)
+	}
+	r.checkOne(&p, known)
 	if !stdio {
 		r.checkPlaces(&p)
 	}
-	r.checkHeaders(&p)
-	r.checkVersions(&p, known)
-	r.checkOptions(&p, known)
+	r.Auth.check(&p)
+	r.OAuth.check(&p)
 	r.checkLimits(&p)
 	return p
+}
+
+// checkOne checks what there is for each server of a route by itself.
+func (r Route) checkOne(p *Problems, known []mcp.Version) {
+	r.checkRoots(p)
+	r.checkInteractive(p)
+	r.checkTransports(p)
+	r.checkSockets(p)
+	r.checkHeaders(p)
+	r.checkHeaderRules(p)
+	r.checkVersions(p, known)
+	r.checkOptions(p, known)
 }
 
 func (s Server) checkAddresses(p *Problems) {
@@ -103,6 +121,9 @@ func (r Route) checkOptions(p *Problems, known []mcp.Version) {
 	var own Problems
 	checkPolicy(&own, r.Options)
 	*p = append(*p, own...)
+	if r.SessionRebind != "" {
+		p.oneOf("session_rebind", string(r.SessionRebind), SessionRebinds())
+	}
 	if r.Probe != "" {
 		p.oneOf("probe", string(r.Probe), negotiate.ProbeNames())
 	}

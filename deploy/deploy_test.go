@@ -120,14 +120,18 @@ func serving(t *testing.T, log *bufio.Reader, args []string) running {
 	}
 }
 
-// ask sends a request to a listener of this machine under another name.
-func ask(t *testing.T, method, url, host string) (status int, body string) {
+// ask sends a request to a listener of this machine under another name, with a
+// bearer token if there is one.
+func ask(t *testing.T, method, url, host string, token ...string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Host = host
+	for _, one := range token {
+		req.Header.Set("Authorization", "Bearer "+one)
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

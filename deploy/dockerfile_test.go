@@ -104,6 +104,9 @@ func TestImageRunsWhatIsInIt(t *testing.T) {
 	if got := ports(command); strings.Join(got, " ") != strings.Join(exposed, " ") {
 		t.Errorf("the arguments open %q, EXPOSE says %q", got, exposed)
 	}
+	if code, text := tell(t, append(command, "--upstream", "http://127.0.0.1:1/mcp")...); code != 2 || !strings.Contains(text, "--admin-token-file") {
+		t.Errorf("without a token for its metrics: %d %s", code, text)
+	}
 	// The last of a flag counts: these ports may be taken here.
 	args := append(command, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	p := start(t, []string{"MCPBRIDGE_UPSTREAM=http://127.0.0.1:1/mcp"}, args...)

@@ -75,6 +75,9 @@ type object struct {
 				Volumes    []struct {
 					Name      string
 					ConfigMap struct{ Name string } `yaml:"configMap"`
+					Secret    struct {
+						SecretName string `yaml:"secretName"`
+					}
 				}
 			}
 		}
@@ -103,6 +106,7 @@ func manifest(t *testing.T) map[string]object {
 // bridgeConfig is what these tests read of the configuration file.
 type bridgeConfig struct {
 	Listen, Admin string
+	AdminToken    string        `yaml:"admin_token"`
 	AllowHosts    []string      `yaml:"allow_hosts"`
 	DrainTimeout  time.Duration `yaml:"drain_timeout"`
 	Routes        []struct{ Path, Upstream string }
@@ -124,8 +128,8 @@ func sidecar(t *testing.T) (bridge, server container, file string) {
 	}
 	dir, name := filepath.Split(bridge.Args[i+1])
 	volumes := m["Deployment"].Spec.Template.Spec.Volumes
-	if len(bridge.VolumeMounts) != 1 || bridge.VolumeMounts[0].MountPath != filepath.Clean(dir) ||
-		len(volumes) != 1 || volumes[0].Name != bridge.VolumeMounts[0].Name || volumes[0].ConfigMap.Name != m["ConfigMap"].Metadata.Name {
+	if len(bridge.VolumeMounts) != 2 || bridge.VolumeMounts[0].MountPath != filepath.Clean(dir) ||
+		len(volumes) != 2 || volumes[0].Name != bridge.VolumeMounts[0].Name || volumes[0].ConfigMap.Name != m["ConfigMap"].Metadata.Name {
 		t.Fatalf("%s is not where the ConfigMap is mounted", dir)
 	}
 	file, ok := m["ConfigMap"].Data[name]
@@ -153,8 +157,13 @@ func TestManifestPortsAgree(t *testing.T) {
 	if listen := ports([]string{cfg.Listen, cfg.Admin}); !slices.Equal(listen, []string{named["mcp"], named["admin"]}) {
 		t.Errorf("the file opens %q, the container %v", listen, named)
 	}
-	if got := m["Deployment"].Spec.Template.Metadata.Annotations; got["prometheus.io/port"] != named["admin"] || got["prometheus.io/scrape"] != "true" {
-		t.Errorf("scraped: %v", got)
+	if got := m["Deployment"].Spec.Template.Metadata.Annotations; len(got) > 0 {
+		t.Errorf("who scrapes by the annotations %v shows no token", got)
+	}
+	admin, volume := bridge.VolumeMounts[1], m["Deployment"].Spec.Template.Spec.Volumes[1]
+	if cfg.AdminToken != "${file:"+admin.MountPath+"/token}" || volume.Name != admin.Name || volume.Secret.SecretName == "" ||
+		!strings.Contains(read(t, "deploy/kubernetes.yaml"), "kubectl create secret generic "+volume.Secret.SecretName+" --from-literal=token=") {
+		t.Errorf("the token %s does not come from the Secret %+v", cfg.AdminToken, volume)
 	}
 	service := m["Service"].Spec
 	if len(service.Ports) != 1 || named[service.Ports[0].TargetPort] != named["mcp"] {
@@ -216,7 +225,12 @@ func TestManifestServes(t *testing.T) {
 		http.Error(w, "nothing here", http.StatusMethodNotAllowed)
 	}))
 	defer server.Close()
-	local := strings.NewReplacer(cfg.Listen, "0.0.0.0:0", cfg.Admin, "0.0.0.0:0", cfg.Routes[0].Upstream, server.URL+"/mcp").Replace(file)
+	const token = "a-token-that-is-long-enough"
+	secret := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(secret, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	local := strings.NewReplacer(cfg.AdminToken, "${file:"+secret+"}", cfg.Listen, "0.0.0.0:0", cfg.Admin, "0.0.0.0:0", cfg.Routes[0].Upstream, server.URL+"/mcp").Replace(file)
 	path := filepath.Join(t.TempDir(), "mcpbridge.yaml")
 	if err := os.WriteFile(path, []byte(local), 0o600); err != nil {
 		t.Fatal(err)
@@ -229,11 +243,13 @@ func TestManifestServes(t *testing.T) {
 	p := start(t, nil, args...)
 	// The kubelet and Prometheus address a pod by its address.
 	address := net.JoinHostPort(ownAddress(t), regexp.MustCompile(`:(\d+)/`).FindStringSubmatch(p.Admin)[1])
-	scrape := manifest(t)["Deployment"].Spec.Template.Metadata.Annotations["prometheus.io/path"]
-	for _, page := range []string{bridge.LivenessProbe.HTTPGet.Path, bridge.ReadinessProbe.HTTPGet.Path, scrape} {
-		if status, body := ask(t, "GET", strings.TrimSuffix(p.Admin, "/")+page, address); status != http.StatusOK {
+	for page, want := range map[string]int{bridge.LivenessProbe.HTTPGet.Path: 200, bridge.ReadinessProbe.HTTPGet.Path: 200, "/metrics": 401, "/": 401} {
+		if status, body := ask(t, "GET", strings.TrimSuffix(p.Admin, "/")+page, address); status != want || strings.Contains(body, "127.0.0.1") {
 			t.Errorf("%s under the name %s: %d %s", page, address, status, body)
 		}
+	}
+	if status, body := ask(t, "GET", strings.TrimSuffix(p.Admin, "/")+"/metrics", address, token); status != http.StatusOK {
+		t.Errorf("/metrics with the token: %d %s", status, body)
 	}
 	// Clients come by the Service's names, and nobody by others.
 	for _, host := range append(cfg.AllowHosts, "foreign.example") {

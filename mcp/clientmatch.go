@@ -1,8 +1,8 @@
 package mcp
 
-// ClientMatch says which clients a rule is for. What is empty fits all. What
-// clients call themselves is a claim: a match may decide how they are served,
-// never what they are allowed.
+// ClientMatch says which clients a rule is for; in a quirk also which servers,
+// by the same of theirs. What is empty fits all. What peers call themselves is a
+// claim: a match may decide how they are served, never what they are allowed.
 type ClientMatch struct {
 	// Name fits the name in clientInfo.
 	Name Glob

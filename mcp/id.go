@@ -49,6 +49,24 @@ func (i ID) String() string { return i.raw }
 // Equal compares type and value: 5 equals 5.0 and differs from "5".
 func (i ID) Equal(other ID) bool { return i.raw == other.raw || i.Key() == other.Key() }
 
+// Answers reports whether an answer with this id is meant for a request: the
+// ids are equal, or the one is the number of the other as a text, which is how
+// some servers write it.
+func (i ID) Answers(request ID) bool {
+	return i.Equal(request) || i.Unquoted().Equal(request)
+}
+
+// Unquoted returns the small integer that a text id writes, as "7" writes 7.
+// Any other id is returned as it is.
+func (i ID) Unquoted() ID {
+	text, isText := i.Raw().Text()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if !isText || err != nil || strconv.FormatInt(n, 10) != text {
+		return i
+	}
+	return IntID(n)
+}
+
 // Key returns a string that is equal for equal ids, for use in maps.
 func (i ID) Key() string {
 	if i.raw == "" {

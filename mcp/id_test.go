@@ -161,3 +161,22 @@ func FuzzParseID(f *testing.F) {
 		}
 	})
 }
+
+// A server that writes the number 7 as a text means the request 7, and nothing
+// else that looks like it.
+func TestIDAnswers(t *testing.T) {
+	for _, tc := range []struct {
+		answer, request string
+		want            bool
+	}{
+		{`7`, `7`, true}, {`7.0`, `7`, true}, {`"7"`, `7`, true}, {`"-7"`, `-7`, true}, {`"\u0037"`, `7`, true}, {`"7"`, `"7"`, true},
+		{`7`, `"7"`, false}, {`"07"`, `7`, false}, {`"7.0"`, `7`, false}, {`" 7"`, `7`, false}, {`"+7"`, `7`, false}, {`"8"`, `7`, false}, {`""`, `0`, false},
+	} {
+		if got := parseID(t, tc.answer).Answers(parseID(t, tc.request)); got != tc.want {
+			t.Errorf("%s answers %s: %v", tc.answer, tc.request, got)
+		}
+	}
+	if (mcp.ID{}).Answers(mcp.IntID(0)) || !(mcp.ID{}).Unquoted().IsZero() {
+		t.Error("an absent id answers something")
+	}
+}

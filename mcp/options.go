@@ -30,6 +30,8 @@ type Options struct {
 	SafeNames bool
 	// NotFoundCode is the code for a missing resource; empty is NotFoundAuto.
 	NotFoundCode NotFoundCode
+	// Quirks say for whom known misbehaving peers are humoured.
+	Quirks Quirks
 	// ElicitationTimeout is how long a client may think about a question.
 	ElicitationTimeout time.Duration
 	// MaxParked is how many calls of one conversation may wait for their client

@@ -31,5 +31,6 @@ type Traits struct {
 	PostOnly          bool   // HTTP has no standalone stream
 	Batches           bool   // the revision defines JSON-RPC batches
 	IDlessErrors      bool   // an error response may lack an id on a stream
+	ReadsOpenID       bool   // clients read OpenID discovery documents too (authorization)
 	Status            map[int]int
 }

@@ -71,10 +71,13 @@ func TestHostileValuesStayBounded(t *testing.T) {
 		m.Listened(mcp.Side(i%256), bad)
 		m.ListenEnded(mcp.Side(i % 256))
 		m.Relearned(bad)
+		m.Quirked(bad)
 		m.Rounds(i)
 		m.Batched(mcp.Client, i, true)
 		m.Answered(bad, mcp.Kind(i%256), time.Duration(i))
 		m.Worked(bad, -time.Duration(i))
+		m.Chosen(bad, bad)
+		m.Of(bad).Failed(mcp.Server, bad)
 		m.Failed(mcp.Server, bad)
 	}
 	for name, n := range series(t, reg) {

@@ -42,6 +42,8 @@ type Metrics struct {
 	heard      closed
 	causes     closed
 	keys       closed
+	choosers   closed
+	upstreams  *capped
 	reg        prometheus.Registerer
 }
 
@@ -72,6 +74,8 @@ func New(reg prometheus.Registerer, known []mcp.Version) *Metrics {
 		heard:      newClosed([]string{"honoured", "empty", "refused"}),
 		causes:     newClosed([]string{"unknown_tool", "mismatch"}),
 		keys:       newClosed(mcp.LimitNames()),
+		choosers:   choosers(),
+		upstreams:  newCapped(maxUpstreams),
 	}
 }
 
@@ -151,6 +155,9 @@ func (m *Metrics) Listened(side mcp.Side, outcome string) {
 // honoured or empty before.
 func (m *Metrics) ListenEnded(side mcp.Side) { m.listening.WithLabelValues(side.String()).Dec() }
 
+// Quirked counts a use of a repair for known misbehaving peers.
+func (m *Metrics) Quirked(quirk string) { m.quirks.WithLabelValues(m.changes.label(quirk)).Inc() }
+
 // Relearned counts a listing of the tools by the bridge itself.
 func (m *Metrics) Relearned(why string) { m.relearned.WithLabelValues(m.causes.label(why)).Inc() }
 
@@ -180,11 +187,14 @@ func (m *Metrics) Batched(from mcp.Side, size int, served bool) {
 
 // Answered times a request of a client.
 func (m *Metrics) Answered(method string, k mcp.Kind, total time.Duration) {
-	outcome := "result"
+	m.duration.WithLabelValues(m.methods.label(method), outcomeOf(k)).Observe(total.Seconds())
+}
+
+func outcomeOf(k mcp.Kind) string {
 	if k == mcp.Failure {
-		outcome = "error"
+		return "error"
 	}
-	m.duration.WithLabelValues(m.methods.label(method), outcome).Observe(total.Seconds())
+	return "result"
 }
 
 // Worked times the bridge's own share of a request.

@@ -42,6 +42,22 @@ func exposition(reg *prometheus.Registry) string {
 	return w.Body.String()
 }
 
+// share says what is counted for one of several upstreams.
+func share(all *metrics.Metrics) {
+	all.Chosen("new", "rule")
+	all.Chosen("new", "fallover")
+	all.Chosen("new", "whim")
+	all.Unopened("old")
+	s := all.Of("new")
+	s.SessionOpened(pair)
+	s.SessionOpened(pair)
+	s.SessionClosed(pair)
+	s.Answered(mcp.ToolsCall, mcp.Result, 20*time.Millisecond)
+	s.Answered(mcp.ToolsCall, mcp.Failure, 3*time.Second)
+	s.Failed(mcp.Server, "unreachable")
+	s.Failed(mcp.Client, "not upstream's")
+}
+
 // observe says everything an observer can hear once.
 func observe(m bridge.Observer) {
 	m.SessionOpened(pair)
@@ -69,6 +85,7 @@ func observe(m bridge.Observer) {
 	m.ListenEnded(mcp.Client)
 	m.Listened(mcp.Server, "refused")
 	m.Relearned("mismatch")
+	m.Quirked("split-type-lists")
 	m.Limited(mcp.LimitCalls)
 	m.Limited("max_typos")
 	m.Parked()
@@ -88,6 +105,7 @@ func TestExposition(t *testing.T) {
 	m, reg := newMetrics()
 	m.WatchPool(func() map[string]int { return map[string]int{"busy": 2, "idle": 1, "odd": 7} })
 	observe(m)
+	share(m)
 	got := exposition(reg)
 	golden := filepath.Join("testdata", "exposition.txt")
 	if *update {

@@ -13,17 +13,19 @@ type series struct {
 	opened, messages, negotiations, batches *prometheus.CounterVec
 	rewrites, losses, fallbacks, errors     *prometheus.CounterVec
 	probes, verdicts, turns, parks          *prometheus.CounterVec
-	listens, relearned, limits              *prometheus.CounterVec
+	listens, relearned, limits, quirks      *prometheus.CounterVec
 	listening                               *prometheus.GaugeVec
 	parked                                  prometheus.Gauge
 	parkTime, rounds, batchSize             prometheus.Histogram
 	duration, overhead                      *prometheus.HistogramVec
+	shares
 }
 
 func newSeries(reg prometheus.Registerer) series {
 	f := factory{promauto.With(reg)}
 	pair := []string{"client_version", "server_version", "client_transport", "server_transport"}
 	return series{
+		shares: newShares(f),
 		active: f.gauge("sessions_active", "Conversations that are open now.", pair...),
 		opened: f.counter("sessions_opened_total", "Conversations opened.", pair...),
 		messages: f.counter("messages_total", "JSON-RPC messages on the wire of a leg; answers carry the method they answer.",
@@ -31,6 +33,7 @@ func newSeries(reg prometheus.Registerer) series {
 		negotiations: f.counter("negotiations_total", "Handshakes by what a peer asked for and what was agreed; none is a failed one.",
 			"side", "requested", "negotiated"),
 		rewrites: f.counter("rewrites_total", "Messages altered, by the change that altered them.", "change"),
+		quirks:   f.counter("quirks_total", "Uses of a repair for known misbehaving peers, by its name.", "quirk"),
 		losses: f.counter("losses_total", "Things a receiver's version could not say, and whether the rest was passed or refused.",
 			"change", "verdict"),
 		probes:    f.counter("probes_total", "Probes of the upstream's era by what they found.", "era"),

@@ -44,6 +44,7 @@ label of ` + "`mcpbridge_rewrites_total`" + ` and ` + "`mcpbridge_losses_total`"
 
 A message that is right for its receiver leaves as it came, but for ids and progress tokens. Arguments, structured content,
 schemas below the top, ` + "`_meta`" + ` values and ` + "`data`" + ` are never looked into.
+What is done for known misbehaving peers alone is in [quirks.md](quirks.md).
 `
 
 func table() string {

@@ -36,6 +36,7 @@ const (
 // Report is what an observer should hear of a passage.
 type Report struct {
 	Rewritten []string
+	Quirks    []string // those that altered a message
 	Losses    []Lost
 	FellBack  []FellBack
 	Rounds    []int    // of calls that are over, for those that needed any

@@ -85,7 +85,7 @@ func (p *passage) edit(s *step, m *mcp.Message, to mcp.Side) (next *mcp.Message,
 	}
 	for i := range edits {
 		edits[i].apply(&e)
-		p.settle(&e, edits[i].name)
+		p.settle(&e, edits[i].name, s.quirks)
 		if e.dropped {
 			return nil, false
 		}
@@ -98,8 +98,11 @@ func (p *passage) edit(s *step, m *mcp.Message, to mcp.Side) (next *mcp.Message,
 }
 
 // settle reports what one change did and applies the loss policy.
-func (p *passage) settle(e *Edit, name string) {
-	if e.changed {
+func (p *passage) settle(e *Edit, name string, quirk bool) {
+	switch {
+	case e.changed && quirk:
+		p.out.Quirks = append(p.out.Quirks, name)
+	case e.changed:
 		p.rewritten(name)
 	}
 	verdict := mcp.Passed

@@ -23,6 +23,7 @@ type Pipeline struct {
 type step struct {
 	name               string // of a stage: its change
 	toClient, toServer []namedEdit
+	quirks             bool // the edits are those of quirks
 	stage              Stage
 }
 
@@ -51,6 +52,7 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 	p.facing = f
 	repairs, stages := l.repairs(f, d)
 	newer := l[max(client, server)+1:].downgrades(f.Options)
+	p.add(f.quirks(mcp.Server))
 	p.add(step{toServer: l[:server+1].checks()})
 	p.add(step{toClient: repairs})
 	p.add(step{toClient: newer})
@@ -67,6 +69,7 @@ func (l Ladder) Pipeline(f Facing, d Deps, newKey func() mcp.CallKey) *Pipeline 
 	p.add(step{toServer: newer})
 	p.add(step{toServer: repairs})
 	p.add(step{toClient: l[:client+1].checks()})
+	p.add(f.quirks(mcp.Client))
 	return p
 }
 

@@ -12,7 +12,8 @@ func rev20251125() Revision {
 	return Revision{
 		Version: v20251125,
 		Traits: mcp.Traits{
-			Opening: mcp.Initialize, Sessions: true, VersionHeader: true,
+			ReadsOpenID: true,
+			Opening:     mcp.Initialize, Sessions: true, VersionHeader: true,
 			Priming: true, IDlessErrors: true,
 		},
 		Changes: slices.Concat(peers(), toolNames(), forms(), samplings(), tasks()),

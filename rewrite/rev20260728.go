@@ -14,7 +14,8 @@ func rev20260728() Revision {
 	return Revision{
 		Version: v20260728,
 		Traits: mcp.Traits{
-			Opening: mcp.Discover, VersionHeader: true, RoutingHeaders: true,
+			ReadsOpenID: true,
+			Opening:     mcp.Discover, VersionHeader: true, RoutingHeaders: true,
 			PostOnly: true, DisconnectCancels: true,
 			Status: map[int]int{
 				mcp.CodeMethodNotFound:  http.StatusNotFound,

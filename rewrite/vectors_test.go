@@ -36,7 +36,7 @@ func elsewhere() map[string]string {
 		"T59": "batches", "T60": "batches", "T61": "batches", "T62": "batches", "T63": "batches",
 		"T64": "batches", "T65": "batches", "T66": "batches", "T67": "batches", "T68": "batches",
 		"T69": "HTTP", "T70": "streams that are taken up again", "T71": "SSE", "T74": "HTTP",
-		"T73": "the bridge says nothing of authorization yet",
+		"T73": "where to log in",
 	}
 }
 

@@ -13,6 +13,7 @@ type Exchange struct {
 	Session string      // the session id the client sent, or ""
 	Version string      // the protocol version header, or ""
 	Remote  string      // the client's address, for logs
+	Speaker *Speaker    // who it speaks for, nil where nobody verified that
 	// Transport is the name of the client's transport, for metrics.
 	Transport string
 	Frame     *mcp.Frame // the decoded body of a POST
@@ -59,4 +60,8 @@ type Reply struct {
 	// Batch says that the client wrote an array, so that answers in a JSON
 	// body form one too.
 	Batch bool
+	// Unopened says that no conversation with the server could be opened for the
+	// exchange, of which the server has seen nothing: another server may be
+	// tried.
+	Unopened bool
 }

@@ -106,6 +106,9 @@ func (g *Guard) Check(r *http.Request) error {
 	return nil
 }
 
+// Knows reports whether a Host header names this listener.
+func (g *Guard) Knows(host string) bool { return g != nil && g.allowsHost(host) }
+
 func (g *Guard) allowsHost(host string) bool {
 	a := g.admits.Load()
 	if a.anyHost {

@@ -44,6 +44,7 @@ type HeaderDialer interface {
 type Pipe struct {
 	Header    http.Header // of the request that opened it; nil where there is none
 	Remote    string      // the client's address, for logs
+	Speaker   *Speaker    // who opened it, nil where nobody verified that
 	Transport string      // its name, for metrics
 	// Stream takes everything that goes to the client. The host ends it when
 	// the conversation is over.

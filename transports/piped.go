@@ -196,8 +196,12 @@ func (p *piped) read(conn Conn) {
 
 func (p *piped) deliver(m *mcp.Message) {
 	p.mu.Lock()
-	if w := p.waiting[m.ID.Key()]; m.IsAnswer() && w != nil {
-		delete(p.waiting, m.ID.Key())
+	key := m.ID.Key()
+	if p.waiting[key] == nil {
+		key = m.ID.Unquoted().Key()
+	}
+	if w := p.waiting[key]; m.IsAnswer() && w != nil {
+		delete(p.waiting, key)
 		w.taken = true
 		p.mu.Unlock()
 		w.sent()

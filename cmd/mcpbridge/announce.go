@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/mcpbridge/mcpbridge/configs"
-	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 // announce tells where the bridge is and what an operator should know.
@@ -57,12 +56,11 @@ func (s *service) locate(line *zerolog.Event, r configs.Route) {
 
 // warnOpen warns of an endpoint that the world can reach.
 func (s *service) warnOpen(cfg configs.Config) {
-	if s.endpoint == nil || !isOpen(s.endpoint.listener.Addr()) {
+	if s.endpoint == nil || !isOpen(s.endpoint.listener.Addr()) || !slices.ContainsFunc(cfg.Routes, func(r configs.Route) bool { return !r.Auth.Given() }) {
 		return
 	}
-	static := slices.ContainsFunc(cfg.Routes, func(r configs.Route) bool { return r.EffectiveCredentials() == mcp.CredentialsStatic })
 	msg := "other machines reach this endpoint, and through it the upstream"
-	if static {
+	if slices.ContainsFunc(cfg.Routes, func(r configs.Route) bool { return hasOwnCredentials(r) && !r.Auth.Given() }) {
 		msg += " with the bridge's own credentials"
 	}
 	s.log.Warn().Str("listen", s.endpoint.listener.Addr().String()).Msg(msg)

@@ -37,6 +37,9 @@ func (f *serveFlags) config(g given, args []string) (single, error) {
 	if err := f.addHeaders(&c, g); err != nil {
 		return c, err
 	}
+	if c.AdminToken, err = f.adminToken(g); err != nil {
+		return c, err
+	}
 	f.applyOrigins(&c, g)
 	if err := f.applyBase(&c, g); err != nil {
 		return c, err
@@ -140,9 +143,14 @@ func (f *serveFlags) transport(g given, upstream string) (configs.UpstreamTransp
 
 // flagOf returns the flag of a key in a file, with underscores.
 func flagOf(path string) string {
-	switch path = strings.TrimPrefix(path, "routes[0]."); path {
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, "routes[0]."), "[")
+	switch path {
 	case "log.level", "log.format":
 		return strings.Replace(path, ".", "_", 1)
+	case "trusted_proxies":
+		return "trusted_proxy"
+	case "admin_token":
+		return "admin_token_file"
 	case "allow_hosts", "allow_origins", "health_paths", "headers":
 		return strings.TrimSuffix(path, "s")
 	}

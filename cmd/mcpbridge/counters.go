@@ -80,6 +80,24 @@ func (c *counters) found(route string, err error) {
 	c.ready.WithLabelValues(route).Set(value)
 }
 
+// watchListeners counts the connections of listeners, and how often one was
+// full; nil is none.
+func (c *counters) watchListeners(sites map[string]*site) {
+	full := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mcpbridge_listener_full_total", Help: "Times that a listener took no more connections because max_connections were open.",
+	}, []string{"listener"})
+	c.reg.MustRegister(full)
+	for name, one := range sites {
+		if one == nil {
+			continue
+		}
+		one.crowd.full = full.WithLabelValues(name).Inc
+		c.reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "mcpbridge_listener_connections", Help: "Connections of a listener that are open.", ConstLabels: prometheus.Labels{"listener": name},
+		}, func() float64 { return float64(one.crowd.count()) }))
+	}
+}
+
 // watchLog counts the lines of a log that could not be written.
 func (c *counters) watchLog(l *level) {
 	c.reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{

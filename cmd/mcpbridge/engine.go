@@ -6,7 +6,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/mcpbridge/mcpbridge/bridge"
 	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/internal/oauth"
 	"github.com/mcpbridge/mcpbridge/metrics"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
@@ -36,6 +38,8 @@ type engine struct {
 	settle func(context.Context) (used bool)
 	// pool counts the conversations of stateless clients by state; may be nil.
 	pool func() map[string]int
+	// login tells where clients log in; may be nil.
+	login func() *oauth.Discovery
 }
 
 // common is what the engines of all routes share, but for the metrics, which
@@ -45,8 +49,21 @@ type common struct {
 	metrics *metrics.Metrics
 	log     zerolog.Logger
 	keys    []string
+	// at tells where a request reached the bridge, as its client sees it.
+	at func(*http.Request) oauth.At
+	// clientCAFile holds the authorities of the clients' certificates.
+	clientCAFile string
 
-	maxHeader int // bytes of a request's header; 0 is no bound
+	share     string // names the upstream where there are several
+	maxHeader int    // bytes of a request's header; 0 is no bound
+}
+
+// observer counts for the upstream of a bridge.
+func (c common) observer() bridge.Observer {
+	if c.share != "" {
+		return c.metrics.Of(c.share)
+	}
+	return c.metrics
 }
 
 // engineBuilder makes the engine of a route.

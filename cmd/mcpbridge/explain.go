@@ -59,7 +59,11 @@ func explainServer(s configs.Server) string {
 }
 
 func explainRoute(r configs.Route) []string {
-	lines := []string{explainPlaces(r), explainUpstream(r), explainVersions(r), explainCredentials(r)}
+	lines := []string{explainPlaces(r)}
+	if len(r.Upstreams) == 0 {
+		lines = append(lines, explainUpstream(r), explainVersions(r), explainCredentials(r))
+	}
+	lines = append(lines, explainUpstreams(r)...)
 	o := r.Options
 	lines = append(lines, explainFallback(o))
 	if o.Strict {
@@ -78,8 +82,31 @@ func explainRoute(r configs.Route) []string {
 	if o.RepairOutputSchema {
 		lines = append(lines, "Tool results that break the tool's own output schema are mended.")
 	}
+	lines = append(lines, explainQuirks(o.Quirks)...)
 	return append(lines, fmt.Sprintf("Waits %s to connect and %s within a request; idle sessions end after %s; messages up to %s.",
 		configs.Brief(r.ConnectTimeout), configs.Brief(r.RequestTimeout), configs.Brief(r.SessionTimeout), r.MaxBody.String()))
+}
+
+// explainQuirks tells what differs from the table of known misbehaving peers.
+func explainQuirks(q mcp.Quirks) []string {
+	if q.Off {
+		return []string{"Nothing is done for known misbehaving peers."}
+	}
+	var rules []string
+	for _, r := range q.Rules {
+		word := "off"
+		if r.Enabled {
+			word = "on"
+		}
+		if r.Client != (mcp.ClientMatch{}) || r.Server != (mcp.ClientMatch{}) {
+			word += " for some"
+		}
+		rules = append(rules, r.Quirk+" "+word)
+	}
+	if rules == nil {
+		return nil
+	}
+	return []string{"Known misbehaving peers, otherwise than in the table: " + strings.Join(rules, ", ") + "."}
 }
 
 func explainPlaces(r configs.Route) string {

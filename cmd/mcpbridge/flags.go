@@ -24,6 +24,7 @@ type serveFlags struct {
 	command        string
 	headers        []string
 	headerFile     string
+	adminTokenFile string
 	fallback       string
 	clientVersions []string
 }
@@ -75,16 +76,24 @@ func (f *serveFlags) defineAddresses(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Listen, "listen", f.Listen, "`ADDR` of the endpoint, as HOST:PORT, or unix:PATH for a socket file")
 	fs.StringVar(&f.host, "host", "", "`HOST` part of --listen")
 	fs.Uint16Var(&f.port, "port", 0, "`PORT` part of --listen")
-	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	f.defineAdmin(fs)
 	fs.StringVar(&f.Path, "path", f.Path, "`PATH` of the endpoint for clients of Streamable HTTP")
 	fs.StringVar(&f.SSEPath, "sse-path", f.SSEPath, "`PATH` of the event stream for clients of the HTTP+SSE transport, \"off\" for none")
 	fs.StringVar(&f.MessagePath, "message-path", f.MessagePath, "`PATH` to which those clients post")
 	fs.StringVar(&f.WSPath, "ws-path", f.WSPath, "`PATH` where clients open WebSockets, \"off\" for nowhere")
 	fs.StringSliceVar(&f.HealthPaths, "health-path", nil, "one more `PATH` of the endpoint's listener, which answers ok; can be repeated")
 	fs.StringVar(&f.BasePath, "base-path", "", "`PREFIX` of the paths that a proxy in front takes away, \"forwarded\" to read X-Forwarded-Prefix")
+	fs.StringSliceVar(&f.TrustedProxies, "trusted-proxy", nil, "`NETWORK` of a proxy in front whose X-Forwarded headers count, as 10.0.0.0/8; can be repeated (default loopback)")
 	fs.StringSliceVar(&f.AllowedHosts, "allow-host", nil, "one more `HOST` by which clients may address the endpoint, * for any; can be repeated")
+	fs.BoolVar(&f.AllowAnonymous, "allow-anonymous", false, "let everybody who reaches the endpoint from other machines use credentials of the bridge's own")
 	fs.DurationVar(&f.DrainTimeout, "drain-timeout", f.DrainTimeout, "`TIME` that calls under way get when told to stop")
 	fs.StringSliceVar(&f.AllowedOrigins, "allow-origin", nil, "web `ORIGIN` whose pages may call the endpoint, * for any; can be repeated")
+}
+
+func (f *serveFlags) defineAdmin(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	fs.StringVar(&f.adminTokenFile, "admin-token-file", "", "`FILE` with the token that it wants as Authorization: Bearer TOKEN; needed where other machines reach it")
+	fs.BoolVar(&f.AdminAllowAnonymous, "admin-allow-anonymous", false, "let other machines read metrics and health without a token")
 }
 
 func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
@@ -94,6 +103,8 @@ func (f *serveFlags) defineUpstream(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(&f.UpstreamTransport), "upstream-transport", string(f.UpstreamTransport), "`TRANSPORT` of the MCP server: "+oneOf(configs.UpstreamTransports()))
 	fs.StringVar(&f.UpstreamMessageURL, "upstream-message-url", "", "`URL` to post to over HTTP+SSE, instead of the one that the server names")
 	fs.StringVar(&f.UpstreamCAFile, "upstream-ca-file", "", "`FILE` of certificates (PEM) of authorities to trust for the MCP server, beside the system's")
+	fs.StringVar(&f.UpstreamCertFile, "upstream-cert-file", "", "`FILE` of the certificate (PEM) that the MCP server is shown (mTLS)")
+	fs.StringVar(&f.UpstreamKeyFile, "upstream-key-file", "", "`FILE` of its key (PEM)")
 	fs.StringArrayVar(&f.headers, "header", nil, "`'NAME: VALUE'` to send to the upstream; can be repeated (a line each in the variable)")
 	fs.StringVar(&f.headerFile, "header-file", "", "`FILE` with such headers, one a line, # for comments; keeps secrets off the command line")
 	fs.StringVar((*string)(&f.Credentials), "credentials", "", "`WHOSE` credentials the upstream gets: "+oneOf(mcp.CredentialNames())+" (default static with an Authorization header, else forward)")

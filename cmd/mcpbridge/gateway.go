@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/internal/admin"
+	"github.com/mcpbridge/mcpbridge/internal/oauth"
 	"github.com/mcpbridge/mcpbridge/transports"
 )
 
@@ -32,6 +33,7 @@ type gateway struct {
 	routes map[string]*served // by name
 	gone   []*served          // no longer configured, with sessions that go on
 	table  atomic.Pointer[table]
+	site   atomic.Pointer[oauth.Site]
 }
 
 // served is a route with what serves it.
@@ -73,7 +75,7 @@ func (g *gateway) prepare(cfg configs.Config) (commit func(), err error) {
 	}()
 	keysChanged := !slices.Equal(cfg.SecretKeys, g.cfg.SecretKeys)
 	for _, r := range cfg.Routes {
-		c := common{guard: g.guard, metrics: g.counts.of(r.Name), log: g.logOf(r, cfg), keys: cfg.SecretKeys, maxHeader: int(cfg.MaxHeader)}
+		c := common{guard: g.guard, metrics: g.counts.of(r.Name), log: g.logOf(r, cfg), keys: cfg.SecretKeys, at: g.at, clientCAFile: cfg.ClientCAFile, maxHeader: int(cfg.MaxHeader)}
 		one := g.routes[r.Name]
 		switch {
 		case one == nil:
@@ -103,6 +105,14 @@ func (g *gateway) prepare(cfg configs.Config) (commit func(), err error) {
 	}, nil
 }
 
+// at tells where a request reached the bridge, as its client sees it.
+func (g *gateway) at(r *http.Request) oauth.At {
+	if site := g.site.Load(); site != nil {
+		return site.At(r)
+	}
+	return oauth.At{}
+}
+
 // logOf names the route where there are several.
 func (g *gateway) logOf(r configs.Route, cfg configs.Config) zerolog.Logger {
 	if len(cfg.Routes) == 1 && r.Name == configs.DefaultName {
@@ -123,8 +133,11 @@ func (g *gateway) commit(cfg configs.Config, routes map[string]*served) {
 		}
 	}
 	g.cfg, g.routes = cfg, routes
+	if g.guard != nil {
+		g.site.Store(newSite(cfg.Server, g.guard))
+	}
 	g.admit(cfg.Server)
-	g.table.Store(newTable(cfg, routes, g.gone))
+	g.table.Store(newTable(cfg, routes, g.gone, g.site.Load()))
 	g.counts.serving(routes)
 }
 
@@ -155,7 +168,7 @@ func (g *gateway) settle(ctx context.Context) {
 		}
 	}
 	g.gone = left
-	g.table.Store(newTable(g.cfg, g.routes, g.gone))
+	g.table.Store(newTable(g.cfg, g.routes, g.gone, g.site.Load()))
 }
 
 // each returns everything that serves.

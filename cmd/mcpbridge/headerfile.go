@@ -22,6 +22,22 @@ func addHeaders(h http.Header, lines []string, source string) error {
 	return nil
 }
 
+// adminToken reads the file of the admin listener's token; "" is none.
+func (f *serveFlags) adminToken(g given) (string, error) {
+	if f.adminTokenFile == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(f.adminTokenFile)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", g.source("admin-token-file"), err)
+	}
+	token := strings.TrimRight(string(text), "\r\n")
+	if token == "" {
+		return "", fmt.Errorf("%s: %s is empty; it must hold the token", g.source("admin-token-file"), f.adminTokenFile)
+	}
+	return token, nil
+}
+
 // addHeaderFile reads a file with one header a line. Empty lines and those
 // that start with # are skipped.
 func addHeaderFile(h http.Header, path, source string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpbridge/mcpbridge/bridge"
 	"github.com/mcpbridge/mcpbridge/configs"
@@ -18,40 +19,58 @@ import (
 
 // lane is a route at work.
 type lane struct {
-	host  *bridge.Succession
+	host  *bridge.Fork
 	guard *transports.Guard
+	front *front
+	signs *signpost
 
 	streamable *streamable.Server
 	events     *sse.Server
 	sockets    *websocket.Server
 
+	stream atomic.Pointer[string] // the path of the stream of HTTP+SSE
+
 	mu        sync.Mutex
 	upstreams map[*bridge.Bridge]upstreamClient
-	ready     func(context.Context) error
+	ways      []way // that new conversations take
 }
 
 // newEngine joins the client side, the bridge and the server side of a route.
 func newEngine(r configs.Route, c common) (engine, error) {
-	b, upstream, err := newBridge(r, c)
+	login, err := newDiscovery(r, c)
 	if err != nil {
 		return engine{}, err
 	}
-	l := &lane{host: bridge.NewSuccession(b), guard: c.guard, upstreams: map[*bridge.Bridge]upstreamClient{b: upstream}}
-	l.ready = readiness(b, upstream)
+	entrance, err := newEntrance(r, c, login)
+	if err != nil {
+		return engine{}, err
+	}
+	ways, err := newWays(r, c, nil)
+	if err != nil {
+		entrance.close()
+		return engine{}, err
+	}
+	l := &lane{host: bridge.NewFork(c.keys, planOf(ways, c)), guard: c.guard, front: &front{guard: c.guard}, signs: &signpost{at: c.at}, upstreams: map[*bridge.Bridge]upstreamClient{}}
+	l.follow(ways)
 	limits := limitsOf(r, c)
 	l.streamable = streamable.NewServer(l.host, c.guard, limits)
 	l.events = sse.NewServer(l.host, c.guard, eventsOf(r, limits, l.host.Owns))
 	l.sockets = websocket.NewServer(l.host, c.guard, socketsOf(r, limits))
-	bound := func(h http.Handler) http.Handler {
+	l.front.put(entrance, c.log)
+	l.signs.now.Store(login)
+	l.stream.Store(&r.SSEPath)
+	bound := func(h http.Handler, path func() string) http.Handler {
+		h = l.front.before(l.signs.before(h, path))
 		if c.maxHeader == 0 {
 			return h
 		}
 		return web.BoundHeader(c.maxHeader, h, limits)
 	}
 	return engine{
-		endpoint: bound(l.streamable), events: bound(l.events.Stream()), messages: bound(l.events.Messages()), sockets: bound(l.sockets),
-		pipes: l.host,
-		ready: l.isReady,
+		endpoint: bound(l.streamable, nil), events: bound(l.events.Stream(), nil), sockets: bound(l.sockets, nil),
+		messages: bound(l.events.Messages(), l.eventsPath),
+		pipes:    l.host,
+		ready:    l.isReady,
 		leave: func() {
 			l.events.Leave()
 			l.sockets.Leave()
@@ -63,6 +82,7 @@ func newEngine(r configs.Route, c common) (engine, error) {
 		finish: l.host.Finish,
 		settle: l.settle,
 		pool:   l.host.Pool,
+		login:  l.signs.now.Load,
 	}, nil
 }
 
@@ -89,21 +109,36 @@ func socketsOf(r configs.Route, limits web.Limits) websocket.ServerConfig {
 	}
 }
 
+func (l *lane) eventsPath() string { return *l.stream.Load() }
+
 // change implements the change of an engine.
 func (l *lane) change(r configs.Route, c common) (commit func(), err error) {
-	b, upstream, err := newBridge(r, c)
+	login, err := newDiscovery(r, c)
 	if err != nil {
 		return nil, err
 	}
+	entrance, err := newEntrance(r, c, login)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	before := l.ways
+	l.mu.Unlock()
+	ways, err := newWays(r, c, before)
+	if err != nil {
+		entrance.close()
+		return nil, err
+	}
 	return func() {
-		l.mu.Lock()
-		l.upstreams[b], l.ready = upstream, readiness(b, upstream)
-		l.mu.Unlock()
+		l.follow(ways)
 		limits := limitsOf(r, c)
 		l.streamable.Adjust(limits)
 		l.events.Adjust(eventsOf(r, limits, l.host.Owns))
 		l.sockets.Adjust(socketsOf(r, limits))
-		l.host.Replace(b)
+		l.front.put(entrance, c.log)
+		l.signs.now.Store(login)
+		l.stream.Store(&r.SSEPath)
+		l.host.Follow(planOf(ways, c))
 	}, nil
 }
 
@@ -125,6 +160,7 @@ func (l *lane) settle(ctx context.Context) (used bool) {
 
 // close ends all sessions.
 func (l *lane) close(ctx context.Context) error {
+	defer l.front.close()
 	bridges := l.host.Bridges()
 	return together(len(bridges), func(i int) error { return l.end(ctx, bridges[i]) })
 }
@@ -152,11 +188,4 @@ func (l *lane) end(ctx context.Context, b *bridge.Bridge) error {
 	}
 	upstream.CloseIdleConnections()
 	return err
-}
-
-func (l *lane) isReady(ctx context.Context) error {
-	l.mu.Lock()
-	ready := l.ready
-	l.mu.Unlock()
-	return ready(ctx)
 }

@@ -13,17 +13,18 @@ import (
 type source struct {
 	file string
 	// server applies what flags say beside the file.
-	server func(*configs.Server)
+	server func(*configs.Server) error
 	lookup func(string) (string, bool)
+	files  []string // that flags name, to be watched too
 }
 
 func (s *source) load() (*configs.Loaded, error) {
-	c, err := configs.Load(s.file, s.lookup, knownVersions())
+	c, err := configs.Load(s.file, s.lookup, knownVersions(), s.server)
 	if err != nil {
 		return nil, err
 	}
-	s.server(&c.Server)
-	return c, c.Validate(knownVersions())
+	c.Files = append(c.Files, s.files...)
+	return c, nil
 }
 
 // reload puts the file to work as it is now. New sessions get the new
@@ -62,15 +63,22 @@ func (s *service) apply(loaded *configs.Loaded) error {
 	if fixed := unchangeable(was.Server, loaded.Server); len(fixed) > 0 {
 		return fmt.Errorf("%s: what stands here cannot change while the bridge runs; restart it", strings.Join(fixed, ", "))
 	}
+	secure := func() {}
 	if s.endpoint != nil && s.endpoint.certificate != nil {
-		if err := s.endpoint.certificate.load(loaded.CertFile, loaded.KeyFile); err != nil {
+		now, err := s.endpoint.certificate.read(loaded.Server)
+		if err != nil {
 			return err
 		}
+		secure = func() { s.endpoint.certificate.now.Store(now) }
+	}
+	if err := exposure(written(s.endpoint.listener.Addr()), loaded.Config); err != nil {
+		return err
 	}
 	commit, err := s.gateway.prepare(loaded.Config)
 	if err != nil {
 		return err
 	}
+	secure()
 	commit()
 	s.level.set(loaded.Server)
 	s.files(loaded.Files)

@@ -34,7 +34,7 @@ func (f *serveFlags) idle(c single, g given) (names []string) {
 	}
 	for _, flag := range []string{
 		"listen", "host", "port", "path", "sse-path", "message-path", "ws-path", "base-path",
-		"health-path", "allow-host", "allow-origin", "stdio-mode",
+		"health-path", "allow-host", "allow-origin", "trusted-proxy", "stdio-mode",
 	} {
 		if g.strength(flag) == byFlag {
 			names = append(names, g.source(flag))

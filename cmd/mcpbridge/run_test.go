@@ -237,6 +237,7 @@ func TestOpenListenerIsToldOf(t *testing.T) {
 	s := start(t, newCall(), func(cfg *single) {
 		cfg.Listen = "0.0.0.0:0"
 		cfg.Headers.Set("Authorization", "secret")
+		cfg.AllowAnonymous = true
 	})
 	s.err.await(t, "other machines reach this endpoint, and through it the upstream with the bridge's own credentials")
 	if !strings.HasPrefix(s.endpoint, "http://localhost:") {

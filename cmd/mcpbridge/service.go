@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	stdlog "log"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcpbridge/mcpbridge/configs"
 	"github.com/mcpbridge/mcpbridge/internal/admin"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 // service is a bridge with its listeners.
@@ -28,6 +30,8 @@ type service struct {
 	endpoint *site // nil for a client on the standard streams
 	admin    *site // nil when there is none
 	leaving  atomic.Bool
+	proxies  web.Proxies // in front of the endpoint
+	token    atomic.Pointer[string]
 
 	source  *source         // nil where flags said everything
 	loaded  *configs.Loaded // from the source, at start
@@ -37,6 +41,7 @@ type service struct {
 // site is one listener and what it serves.
 type site struct {
 	listener    net.Listener
+	crowd       *crowd // the listener, where it is bounded
 	server      *http.Server
 	certificate *certificate // nil speaks plain HTTP
 }
@@ -82,7 +87,7 @@ func (s *service) openSites() (err error) {
 		if s.cfg.Encrypted() {
 			s.endpoint.certificate = new(certificate)
 			s.endpoint.server.TLSConfig = s.endpoint.certificate.config()
-			if err := s.endpoint.certificate.load(s.cfg.CertFile, s.cfg.KeyFile); err != nil {
+			if err := s.endpoint.certificate.load(s.cfg.Server); err != nil {
 				return err
 			}
 		}
@@ -98,11 +103,14 @@ func (s *service) openSite(addr, flag string) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &site{listener: l, server: &http.Server{
+	bounded := newCrowd(l, s.cfg.MaxConnections, s.log)
+	return &site{listener: bounded, crowd: bounded, server: &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    2 * int(s.cfg.MaxHeader), // the routes refuse sooner, and say why
 		Protocols:         protocols(),
+		HTTP2:             streams(),
+		BaseContext:       func(net.Listener) context.Context { return web.WithProxies(context.Background(), &s.proxies) },
 		ErrorLog:          stdlog.New(s.log.With().Str("listener", addr).Logger(), "", 0),
 	}}, nil
 }
@@ -110,15 +118,23 @@ func (s *service) openSite(addr, flag string) (*site, error) {
 func (s *service) build(build engineBuilder) error {
 	s.counts = newCounters()
 	s.gateway = newGateway(build, s.counts, s.log)
+	s.gateway.admit = s.admit
+	s.counts.watchListeners(map[string]*site{"endpoint": s.endpoint, "admin": s.admin})
 	if s.endpoint != nil {
 		guard, admit, err := s.guard(s.endpoint)
 		if err != nil {
 			return err
 		}
-		s.gateway.guard, s.gateway.admit = guard, admit
+		s.gateway.guard = guard
+		s.admitToo(admit)
 	}
 	if s.admin != nil {
 		if err := s.buildAdmin(); err != nil {
+			return err
+		}
+	}
+	if s.endpoint != nil {
+		if err := exposure(written(s.endpoint.listener.Addr()), s.cfg); err != nil {
 			return err
 		}
 	}
@@ -136,16 +152,32 @@ func (s *service) buildAdmin() error {
 	if err != nil {
 		return err
 	}
-	endpoint := s.gateway.admit
-	s.gateway.admit = func(c configs.Server) {
-		endpoint(c)
-		admit(c)
-	}
+	s.admitToo(admit)
 	s.admin.server.Handler = admin.New(admin.Settings{
 		Version: buildInfo().Version, Metrics: s.counts.reg, Ready: s.gateway.ready, Stopping: s.leaving.Load, Endpoint: s.where,
 		Refuse: func(r *http.Request) bool { return guard.Check(r) != nil },
+		Token:  func() string { return *s.token.Load() },
 	})
 	return nil
+}
+
+// admit puts to work what a configuration says of all listeners.
+func (s *service) admit(c configs.Server) {
+	s.proxies.Trust(c.Proxies())
+	s.token.Store(&c.AdminToken)
+	for _, one := range []*site{s.endpoint, s.admin} {
+		if one != nil {
+			one.crowd.bound(c.MaxConnections)
+		}
+	}
+}
+
+func (s *service) admitToo(admit func(configs.Server)) {
+	before := s.gateway.admit
+	s.gateway.admit = func(c configs.Server) {
+		before(c)
+		admit(c)
+	}
 }
 
 // where says where clients find the bridge.

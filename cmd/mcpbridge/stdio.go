@@ -65,7 +65,7 @@ func newStdioCommand(p process) *cobra.Command {
 // defineStdio defines the flags of serve that make sense without an endpoint.
 func (f *serveFlags) defineStdio(fs *pflag.FlagSet) {
 	fs.SortFlags = false
-	fs.StringVar(&f.Admin, "admin", f.Admin, "`ADDR` of metrics and health, \"off\" for none")
+	f.defineAdmin(fs)
 	f.defineUpstream(fs)
 	f.defineCommand(fs)
 	f.defineTranslation(fs)

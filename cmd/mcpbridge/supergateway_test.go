@@ -40,7 +40,7 @@ func TestSupergatewayFlags(t *testing.T) {
 		"both paths":          {nil, "--stdio x --outputTransport ws --message-path /m --ws-path /w", places, []string{"127.0.0.1:8000", "/mcp", "/sse", "/m", "/w"}},
 		"over a variable":     {env{"MCPBRIDGE_SSE_PATH": "x"}, "--stdio x --ssePath /a", places, []string{"127.0.0.1:8080", "/mcp", "/a", "/messages", "/ws"}},
 		"standard streams":    {nil, "--sse http://a/ --outputTransport stdio", func(c single) any { return []any{c.Stdio, c.Admin, c.SSEPath, c.WSPath} }, []any{true, "off", "off", "off"}},
-		"with metrics":        {nil, "--sse http://a/ --outputTransport stdio --admin a:1", func(c single) any { return []any{c.Stdio, c.Admin} }, []any{true, "a:1"}},
+		"with metrics":        {nil, "--sse http://a/ --outputTransport stdio --admin localhost:1", func(c single) any { return []any{c.Stdio, c.Admin} }, []any{true, "localhost:1"}},
 		"base URL":            {nil, "--stdio x --baseUrl https://b.example/p", func(c single) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"/p", []string{"b.example"}}},
 		"base URL, no path":   {env{"MCPBRIDGE_BASE_PATH": "/x"}, "--stdio x --base-url http://b.example:80/ --allow-host c", func(c single) any { return []any{c.BasePath, c.AllowedHosts} }, []any{"", []string{"c", "b.example"}}},
 		"base URL, path only": {nil, "--stdio x --baseUrl /p", func(c single) any { return []any{c.BasePath, len(c.AllowedHosts)} }, []any{"/p", 0}},

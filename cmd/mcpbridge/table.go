@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpbridge/mcpbridge/configs"
+	"github.com/mcpbridge/mcpbridge/internal/oauth"
 	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
@@ -25,7 +26,7 @@ type place struct {
 // newTable places the routes: what is configured, and what is left of earlier
 // configurations, for the sessions that go on there. A slash at the end of a
 // path makes no difference.
-func newTable(cfg configs.Config, routes map[string]*served, gone []*served) *table {
+func newTable(cfg configs.Config, routes map[string]*served, gone []*served, site *oauth.Site) *table {
 	t := &table{places: map[string]*place{}}
 	var ends []string
 	for _, r := range cfg.Routes {
@@ -48,6 +49,9 @@ func newTable(cfg configs.Config, routes map[string]*served, gone []*served) *ta
 			t.add(further, routes[r.Name].endpoint, routes[r.Name])
 		}
 	}
+	if site != nil {
+		t.addLogins(cfg, routes, *site)
+	}
 	for _, r := range cfg.Routes {
 		t.addPast(routes[r.Name])
 	}
@@ -56,6 +60,19 @@ func newTable(cfg configs.Config, routes map[string]*served, gone []*served) *ta
 	}
 	t.lost = []byte(`{"error":"not found","message":"` + whereabouts(ends) + `"}` + "\n")
 	return t
+}
+
+// addLogins places the documents that tell where to log in.
+func (t *table) addLogins(cfg configs.Config, routes map[string]*served, site oauth.Site) {
+	var all []*oauth.Discovery
+	for _, r := range cfg.Routes {
+		if login := routes[r.Name].engine.login; login != nil {
+			all = append(all, login())
+		}
+	}
+	for path, h := range site.Endpoints(all) {
+		t.add(path, h, nil)
+	}
 }
 
 // add serves a path, unless something else is served there.

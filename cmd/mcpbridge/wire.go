@@ -26,7 +26,7 @@ import (
 // first.
 func knownVersions() []mcp.Version { return rewrite.Standard().Versions() }
 
-// newBridge makes the bridge of a route, and its upstream.
+// newBridge makes the bridge of a route with one server, and its upstream.
 func newBridge(r configs.Route, c common) (*bridge.Bridge, upstreamClient, error) {
 	upstream, err := newUpstream(r, c.metrics, c.log)
 	if err != nil {
@@ -36,6 +36,7 @@ func newBridge(r configs.Route, c common) (*bridge.Bridge, upstreamClient, error
 		Ladder:            rewrite.Standard(),
 		Dial:              upstream.Conversation,
 		UpstreamTransport: transportName(r),
+		Several:           c.share != "",
 		Shared:            r.StdioMode == configs.Shared,
 		SharedInteractive: r.Serializes(),
 		Upstream:          r.UpstreamName(),
@@ -44,10 +45,12 @@ func newBridge(r configs.Route, c common) (*bridge.Bridge, upstreamClient, error
 		Clients:           clientRules(r.Clients),
 		Probe:             r.Probe,
 		RecoverSessions:   r.RecoverSessions,
+		Rebind:            r.SessionRebind == configs.RebindUpstreamAccepts,
 		ClientVersions:    oldestFirst(r.ClientVersions),
 		UpstreamVersions:  handshakes(r.UpstreamVersion),
 		Era:               era(r),
 		Credentials:       r.EffectiveCredentials(),
+		Headers:           r.HeaderRules(),
 		Secrets:           c.keys,
 		RequestTimeout:    r.RequestTimeout,
 		SessionTimeout:    r.SessionTimeout,
@@ -65,7 +68,7 @@ func newBridge(r configs.Route, c common) (*bridge.Bridge, upstreamClient, error
 		MaxPooledPerPrincipal:   r.MaxPooledPerPrincipal,
 		PoolIdle:                r.PoolIdle,
 
-		Observer: c.metrics,
+		Observer: c.observer(),
 		Log:      c.log,
 	})
 	return b, upstream, nil
@@ -126,17 +129,11 @@ func newUpstream(r configs.Route, m *metrics.Metrics, log zerolog.Logger) (upstr
 	if r.Command.Given() {
 		return newChild(r, m, log), nil
 	}
-	trust, err := r.UpstreamTLS()
+	site, err := siteOf(r)
 	if err != nil {
 		return nil, err
 	}
-	site := web.SiteConfig{
-		Header:      r.Headers,
-		TLS:         trust,
-		MaxMessage:  int(r.MaxBody),
-		DialTimeout: r.ConnectTimeout,
-		Garbage:     garbage(m),
-	}
+	site.Garbage = garbage(m)
 	if r.UpstreamSocket() {
 		return newSockets(r.Upstream, site)
 	}
@@ -148,6 +145,12 @@ func newUpstream(r configs.Route, m *metrics.Metrics, log zerolog.Logger) (upstr
 		return sse.NewClient(r.Upstream, older)
 	}
 	return detect.NewClient(r.Upstream, older)
+}
+
+// siteOf says how a server at a URL is reached.
+func siteOf(r configs.Route) (web.SiteConfig, error) {
+	trust, err := r.UpstreamTLS()
+	return web.SiteConfig{Header: r.Headers, TLS: trust, MaxMessage: int(r.MaxBody), DialTimeout: r.ConnectTimeout}, err
 }
 
 func oldestFirst(versions []mcp.Version) []mcp.Version {

@@ -17,6 +17,7 @@ type Settings struct {
 	Ready    func(context.Context) []State // of every route
 	Stopping func() bool                   // the bridge ends, whatever the upstreams answer; nil never
 	Refuse   func(*http.Request) bool      // Host and Origin check; nil refuses nobody
+	Token    func() string                 // what a bearer must show; nil or "" lets everybody in
 	Endpoint func() string                 // where clients find the MCP endpoint, or a list of it for routes; for the index
 }
 
@@ -29,6 +30,7 @@ type State struct {
 // New returns the pages.
 func New(s Settings) http.Handler {
 	ready := newReadiness(s.Ready, s.Stopping)
+	ready.brief = func(r *http.Request) bool { return !s.bears(r) }
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok") })
@@ -37,7 +39,7 @@ func New(s Settings) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		text(w, http.StatusNotFound, "not found; / lists what is here")
 	})
-	return readOnly(s.guarded(mux))
+	return readOnly(s.guarded(s.authorized(mux)))
 }
 
 func (s Settings) index() string {

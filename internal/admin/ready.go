@@ -23,8 +23,9 @@ const (
 // verdict for the others.
 type readiness struct {
 	ask    func(context.Context) []State
-	ends   func() bool   // nothing is ready any more, whatever was found
-	turn   chan struct{} // holds one token; its holder owns the fields below
+	ends   func() bool              // nothing is ready any more, whatever was found
+	brief  func(*http.Request) bool // who asks may not know why
+	turn   chan struct{}            // holds one token; its holder owns the fields below
 	states []State
 	at     time.Time
 }
@@ -44,6 +45,10 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	states, err := r.check(req.Context())
+	if r.brief(req) {
+		inBrief(w, states, req.URL.Query().Get("route"))
+		return
+	}
 	if err != nil {
 		text(w, http.StatusServiceUnavailable, "not ready: "+reason(err))
 		return
@@ -67,6 +72,18 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 		lines = append([]string{word}, lines...)
 	}
 	text(w, status, strings.Join(lines, "\n"))
+}
+
+// inBrief tells whether anything is ready, or one route, and names none: one
+// that does not exist is not ready.
+func inBrief(w http.ResponseWriter, states []State, route string) {
+	for _, s := range states {
+		if s.Err == nil && (route == "" || s.Route == route) {
+			text(w, http.StatusOK, "ready")
+			return
+		}
+	}
+	text(w, http.StatusServiceUnavailable, "not ready")
 }
 
 func (s State) String() string {

@@ -53,5 +53,6 @@ func (l *listener) Reclassified(string, string)                   {}
 func (l *listener) Listened(mcp.Side, string)                     {}
 func (l *listener) ListenEnded(mcp.Side)                          {}
 func (l *listener) Limited(string)                                {}
+func (l *listener) Quirked(quirk string)                          { l.add("", "quirk %s", quirk) }
 func (l *listener) Rounds(n int)                                  { l.add("", "rounds %d", n) }
 func (l *listener) Relearned(why string)                          { l.add("", "relearned %s", why) }

@@ -20,7 +20,8 @@ const (
 	MessagePath = "/messages"
 )
 
-// Forwarded, as a BasePath, takes the prefix from X-Forwarded-Prefix.
+// Forwarded, as a BasePath, takes the prefix from X-Forwarded-Prefix of trusted
+// proxies (web.Proxies).
 const Forwarded = "forwarded"
 
 // ServerConfig holds an operator's choices for a Server. Zero values mean the

@@ -27,6 +27,7 @@ func (s *Server) post(out *web.Response, r *http.Request) {
 		out.Problem(http.StatusNotFound, noSession)
 		return
 	}
+	c.pipe.Speaker.Prolong(r.Context())
 	body, status, text := out.ReadBody()
 	if status != 0 {
 		out.Problem(status, text)

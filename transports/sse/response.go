@@ -66,7 +66,7 @@ func (r *response) answered() (body []byte, found bool) {
 		return body, false
 	}
 	for _, i := range frame.Items {
-		if m := i.Message; m != nil && m.IsAnswer() && m.ID.Equal(r.m.ID) {
+		if m := i.Message; m != nil && m.IsAnswer() && m.ID.Answers(r.m.ID) {
 			return body, r.conn.hand(r.ctx, m)
 		}
 	}

@@ -127,7 +127,8 @@ func TestEndpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewServer(newScripted(), nil, c.config)
-			if got := s.endpoint(http.Header{"X-Forwarded-Prefix": c.header}, "id"); got != c.want+"id" {
+			r := &http.Request{RemoteAddr: "127.0.0.1:1", Header: http.Header{"X-Forwarded-Prefix": c.header}}
+			if got := s.endpoint(r, "id"); got != c.want+"id" {
 				t.Errorf("%q", got)
 			}
 		})
@@ -154,13 +155,20 @@ func TestStreamsAreBounded(t *testing.T) {
 	transporttest.Goroutines(t)
 	host := transporttest.NewHost(1 << 20)
 	host.Serve(func(context.Context, *mcp.Message, func(*mcp.Message) error) {})
-	r := newRig(t, host, ServerConfig{MaxStreams: 2})
+	hits := make(chan string, 10)
+	r := newRig(t, host, ServerConfig{MaxStreams: 2, Limits: web.Limits{Limited: func(limit string) { hits <- limit }}})
 	defer r.stop()
 	first := r.open()
 	defer r.open().leave()
+	if len(hits) > 0 {
+		t.Errorf("%s is hit below it", <-hits)
+	}
 	full := r.do(t.Context(), http.MethodGet, StreamPath, "")
 	if full.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d", full.StatusCode)
+	}
+	if full.Header.Get("Retry-After") == "" || len(hits) != 1 || <-hits != mcp.LimitSessions {
+		t.Errorf("the client may come back after %q", full.Header.Get("Retry-After"))
 	}
 	checkProblem(t, full)
 	full.Body.Close()

@@ -14,7 +14,7 @@ func (s *Server) stream(out *web.Response, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	pipe := &transports.Pipe{
-		Header: r.Header, Remote: r.RemoteAddr, Transport: Name,
+		Header: r.Header, Remote: web.ClientAddress(r), Transport: Name, Speaker: transports.SpeakerOf(r.Context()),
 		Stream: s.now.Load().room().NewStream(),
 	}
 	c := newSession(ctx, pipe)
@@ -34,7 +34,7 @@ func (s *Server) stream(out *web.Response, r *http.Request) {
 	w := writer{Events: web.NewEvents(out), session: c}
 	pipe.Stream.Begin()
 	w.Begin(nil)
-	w.Put([]byte("event: endpoint\ndata: " + s.endpoint(r.Header, id) + "\n\n"))
+	w.Put([]byte("event: endpoint\ndata: " + s.endpoint(r, id) + "\n\n"))
 	w.Follow(pipe.Stream, w.drain, w.silence)
 }
 

@@ -93,7 +93,7 @@ func (r *receiver) failed(resp *http.Response, media string) error {
 
 func (r *receiver) answers(frame *mcp.Frame) bool {
 	for _, i := range frame.Items {
-		if i.Message != nil && i.Message.IsAnswer() && i.Message.ID.Equal(r.request.ID) {
+		if i.Message != nil && i.Message.IsAnswer() && i.Message.ID.Answers(r.request.ID) {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (r *receiver) message(m *mcp.Message) {
 		if m.ID.IsZero() {
 			m.ID = r.request.ID
 		}
-		r.answered = m.ID.Equal(r.request.ID)
+		r.answered = m.ID.Answers(r.request.ID)
 	}
 	r.got = true
 	r.Out() // nobody hears an answer before the request is known to be out

@@ -2,12 +2,9 @@ package websocket
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	gorilla "github.com/gorilla/websocket"
-
-	"github.com/mcpbridge/mcpbridge/mcp"
 )
 
 // longestReason is what a close frame has room for (RFC 6455 section 5.5).
@@ -27,12 +24,7 @@ func (s *socket) end(code int, reason string) {
 
 // refuse tells the peer what was wrong with what it sent.
 func (s *socket) refuse(code int, why error) error {
-	text := codeName(code)
-	var large *tooLarge
-	if errors.As(why, &large) {
-		text = fmt.Sprintf("%s: more than %d bytes, the limit %s", text, large.limit, mcp.LimitBody)
-	}
-	s.end(code, text)
+	s.end(code, codeName(code))
 	return why
 }
 

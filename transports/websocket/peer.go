@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpbridge/mcpbridge/mcp"
 	"github.com/mcpbridge/mcpbridge/transports"
+	"github.com/mcpbridge/mcpbridge/transports/web"
 )
 
 // peer is one client. The goroutine of its request reads, another hands to
@@ -20,6 +22,8 @@ type peer struct {
 	owed    *transports.Owed
 	inbox   *inbox
 	leaving chan struct{} // closed when the server is to end
+
+	expired atomic.Bool // why it leaves
 
 	once   sync.Once // closes leaving
 	mu     sync.Mutex
@@ -41,7 +45,9 @@ func (p *peer) serve(socket *socket, host transports.PipeHost, r *http.Request) 
 	ctx, left := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer left()
 	p.stream.Begin() // there is no status any more that could refuse
-	session := host.Attach(&transports.Pipe{Header: r.Header, Remote: r.RemoteAddr, Transport: Name, Stream: p.stream})
+	speaker := transports.SpeakerOf(r.Context())
+	defer p.expire(speaker)()
+	session := host.Attach(&transports.Pipe{Header: r.Header, Remote: web.ClientAddress(r), Transport: Name, Stream: p.stream, Speaker: speaker})
 	var working sync.WaitGroup
 	working.Go(func() { p.write(ctx) })
 	working.Go(func() { p.take(ctx, session) })
@@ -55,6 +61,19 @@ func (p *peer) serve(socket *socket, host transports.PipeHost, r *http.Request) 
 	session.Close()
 	p.socket.finish(err)
 	working.Wait()
+}
+
+// expire ends the connection when the proof of who opened it runs out: a
+// socket has no way to bring another.
+func (p *peer) expire(s *transports.Speaker) (stop func()) {
+	if s == nil || s.Until.IsZero() {
+		return func() {}
+	}
+	t := time.AfterFunc(time.Until(s.Until), func() {
+		p.expired.Store(true)
+		p.leave()
+	})
+	return func() { t.Stop() }
 }
 
 func (p *peer) open(socket *socket) {
@@ -81,6 +100,9 @@ func (p *peer) take(ctx context.Context, session transports.PipeSession) {
 		h, ok := p.inbox.take()
 		if !ok {
 			return
+		}
+		if p.expired.Load() { // what was asked for in time is still answered
+			continue
 		}
 		added := p.owed.Add(h.frame)
 		reply := session.Take(ctx, h.frame, h.fault)

@@ -127,11 +127,21 @@ func (k *keeping) Attach(p *transports.Pipe) transports.PipeSession {
 
 func TestRoom(t *testing.T) {
 	transporttest.Goroutines(t)
-	s := newEchoing(t, ServerConfig{MaxSockets: 1}).site
+	hits := make(chan string, 10)
+	s := newEchoing(t, ServerConfig{MaxSockets: 1, Limited: func(limit string) { hits <- limit }}).site
 	p := socketTo(t, s)
-	if resp := connect(t, s).request(s.handshake()...); resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("%d", resp.StatusCode)
+	if len(hits) > 0 {
+		t.Errorf("%s is hit below it", <-hits)
 	}
+	resp := connect(t, s).request(s.handshake()...)
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %v", resp.StatusCode, resp.Header)
+	}
+	if len(hits) != 1 || <-hits != mcp.LimitSessions {
+		t.Error("the limit is not told")
+	}
+	p.send(text(ask(1, 0))) // who is there goes on
+	p.expect(opText, told(1, 0))
 	p.send(closing(1000))
 	p.expectClose(1000)
 }
