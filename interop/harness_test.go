@@ -38,10 +38,11 @@ type outcome struct {
 type results map[key]outcome
 
 type target struct {
-	Label string   `json:"label"`
-	URL   string   `json:"url"`
-	Caps  string   `json:"caps"`
-	Steps []string `json:"steps"`
+	Label string `json:"label"`
+	place
+	Starts bool     `json:"starts"`
+	Caps   string   `json:"caps"`
+	Steps  []string `json:"steps"`
 }
 
 func newHarness(t *testing.T, servers []peer) *harness {
@@ -87,6 +88,16 @@ func (h *harness) startBridges(t *testing.T) {
 // report.
 func (h *harness) run(t *testing.T, clients []peer, mode string, urls map[string]string) results {
 	t.Helper()
+	places := map[string]place{}
+	for server, url := range urls {
+		places[server] = place{URL: url}
+	}
+	return h.runAt(t, clients, mode, func(peer) map[string]place { return places })
+}
+
+// runAt does so for servers that are reached in other ways too, or not by all.
+func (h *harness) runAt(t *testing.T, clients []peer, mode string, of func(client peer) map[string]place) results {
+	t.Helper()
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	all := results{}
@@ -95,7 +106,7 @@ func (h *harness) run(t *testing.T, clients []peer, mode string, urls map[string
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			found := h.runClient(t, c, mode, urls)
+			found := h.runClient(t, c, mode, of(c))
 			mu.Lock()
 			defer mu.Unlock()
 			for k, o := range found {
@@ -107,21 +118,22 @@ func (h *harness) run(t *testing.T, clients []peer, mode string, urls map[string
 	return all
 }
 
-func (h *harness) runClient(t *testing.T, c peer, mode string, urls map[string]string) results {
+func (h *harness) runClient(t *testing.T, c peer, mode string, places map[string]place) results {
 	began := time.Now()
 	var targets []target
 	labels := map[string]key{}
 	for _, s := range h.servers {
-		if urls[s.name] == "" {
+		where, ok := places[s.name]
+		if !ok {
 			continue
 		}
 		for _, caps := range []string{"full", "none"} {
 			k := key{client: c.name, server: s.name, caps: caps}
 			labels[label(k, mode)] = k
-			targets = append(targets, target{label(k, mode), urls[s.name], caps, c.stepsOf(k, mode)})
+			targets = append(targets, target{label(k, mode), where, where.starts(), caps, s.takes(c.stepsOf(k, mode))})
 		}
 	}
-	path := filepath.Join(h.dir, c.name+"."+mode+".json")
+	path := h.targetsOf(c.name, mode)
 	data, err := json.Marshal(targets)
 	if err == nil {
 		err = os.WriteFile(path, data, 0o644)
@@ -135,6 +147,10 @@ func (h *harness) runClient(t *testing.T, c peer, mode string, urls map[string]s
 	return found
 }
 
+func (h *harness) targetsOf(client, mode string) string {
+	return filepath.Join(h.dir, client+"."+mode+".json")
+}
+
 // label names a visit; the client also introduces itself to the server with it.
 func label(k key, mode string) string {
 	return k.client + "|" + k.server + "|" + k.caps + "|" + mode
@@ -146,11 +162,16 @@ func (h *harness) execute(t *testing.T, c peer, targets string) []byte {
 	cmd := exec.CommandContext(ctx, c.client[0], append(c.client[1:len(c.client):len(c.client)], "--targets", targets)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	errors, err := os.Create(targets + ".err")
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer errors.Close()
+	cmd.Stderr = errors // of what it starts, too
 	out, err := cmd.Output()
 	if err != nil {
-		t.Errorf("client %s: %v\n%s", c.name, err, stderr.String())
+		t.Errorf("client %s: %v\n%s", c.name, err, tail(errors.Name()))
 	}
 	return out
 }

@@ -22,7 +22,8 @@ var (
 
 // steps in the order in which each client runs them in one session.
 var steps = []string{
-	"connect", "ping", "tools/list", "structured", "bigint", "ask", "ask-decline", "ask-raw", "sample", "roots",
+	"connect", "ping", "tools/list", "structured", "bigint", "ask", "ask-decline", "ask-cancel", "ask-raw",
+	"ask-url", "ask-url-decline", "ask-url-cancel", "sample", "roots",
 	"progress", "cancel", "links", "log", "resources/list", "resources/read", "resources/templates",
 	"subscribe", "list-changed", "prompts/list", "prompts/get", "completion",
 	"unknown-method", "unknown-tool", "parallel",

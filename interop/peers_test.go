@@ -17,6 +17,7 @@ type peer struct {
 	server []string
 	client []string
 	deaf   bool // its client never answers what a server asks, nor refuses to
+	serial bool // its server takes a call only when the one before has ended
 }
 
 // goBuild is one Go peer: a source directory built with one version of its SDK.

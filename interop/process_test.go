@@ -68,8 +68,11 @@ func (p *process) stop() {
 	}
 }
 
-func (p *process) tail() string {
-	data, err := os.ReadFile(p.errors)
+func (p *process) tail() string { return tail(p.errors) }
+
+// tail returns the last lines of a file.
+func tail(path string) string {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}

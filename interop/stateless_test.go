@@ -120,7 +120,14 @@ func (c *crossing) checkValue(t *testing.T, k key, found outcome) {
 	}
 }
 
-func named(name string) func(peer) bool { return func(p peer) bool { return p.name == name } }
+// named finds a peer by its name, before which its lane may stand.
+func named(name string) func(peer) bool {
+	_, bare, prefixed := strings.Cut(name, ":")
+	if !prefixed {
+		bare = name
+	}
+	return func(p peer) bool { return p.name == bare }
+}
 
 // talk reports whether the pair can do without the bridge.
 func (c *crossing) talk(k key) bool {

@@ -62,7 +62,11 @@ type place struct {
 	Command []string          `json:"command,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
 	URL     string            `json:"url,omitempty"`
+	private bool              // of each visit, as a bridge starts a server for each
 }
+
+// starts says whether a visit has processes of its own there.
+func (p place) starts() bool { return p.private || len(p.Command) > 0 }
 
 // party is the processes of one visit.
 type party struct {

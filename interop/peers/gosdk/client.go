@@ -12,6 +12,7 @@ import (
 func connect(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox, over *http.Client) (*mcp.ClientSession, peerkit.Declared, error) {
 	opts := clientOptions(t.Full(), inbox)
 	client := mcp.NewClient(&mcp.Implementation{Name: t.Label, Version: "1.0.0"}, opts)
+	client.AddReceivingMiddleware(noting(inbox))
 	if t.Full() {
 		client.AddRoots(&mcp.Root{URI: "file:///srv/one", Name: "one"}, &mcp.Root{URI: "file:///srv/two"})
 	}
@@ -19,8 +20,23 @@ func connect(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox, over *
 	if err != nil {
 		return nil, peerkit.Declared{}, err
 	}
-	declared := peerkit.Declared{Elicitation: t.Full(), Sampling: t.Full(), Roots: t.Full() && rootsDeclared(t.Full())}
+	declared := peerkit.Declared{Elicitation: t.Full(), URL: t.Full() && asksForVisits, Sampling: t.Full(), Roots: t.Full() && rootsDeclared(t.Full())}
 	return session, declared, nil
+}
+
+// acknowledged says that a subscription has begun.
+const acknowledged = "notifications/subscriptions/acknowledged"
+
+// noting puts that into the inbox, for which the SDK has no handler.
+func noting(inbox *peerkit.Inbox) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if method == acknowledged {
+				inbox.Add(method, r.GetParams())
+			}
+			return next(ctx, method, r)
+		}
+	}
 }
 
 func clientOptions(full bool, inbox *peerkit.Inbox) *mcp.ClientOptions {
@@ -40,10 +56,8 @@ func clientOptions(full bool, inbox *peerkit.Inbox) *mcp.ClientOptions {
 	}
 	if full {
 		opts.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			if r.Params.Message == peerkit.Decline {
-				return &mcp.ElicitResult{Action: "decline"}, nil
-			}
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+			action, content := peerkit.AnswerTo(r.Params.Message, modeOf(r.Params))
+			return &mcp.ElicitResult{Action: action, Content: content}, nil
 		}
 		opts.CreateMessageHandler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "peer-model", Role: "assistant", Content: &mcp.TextContent{Text: "hi"}}, nil

@@ -2,13 +2,20 @@
 
 package main
 
-import "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"context"
 
-// clientCapabilities drops the roots capability, which is declared by default.
-func clientCapabilities(opts *mcp.ClientOptions, full bool) {
-	if !full {
-		opts.Capabilities = &mcp.ClientCapabilities{}
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ElicitURL asks the user to visit a URL.
+func (c *caller) ElicitURL(ctx context.Context, message, url string) (string, error) {
+	params := &mcp.ElicitParams{Mode: "url", Message: message, URL: url, ElicitationID: "consent-1"}
+	result, err := c.request.Session.Elicit(ctx, params)
+	if err != nil {
+		return "", err
 	}
+	return result.Action, nil
 }
 
 // sessionOptions pins the newest version that still has an initialize handshake;

@@ -9,16 +9,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-var features = peerkit.Features{Elicitation: true, Sampling: true, Roots: true, Structured: true, ResourceLink: true}
+var features = peerkit.Features{Elicitation: true, URL: asksForVisits, Sampling: true, Roots: true, Structured: true, ResourceLink: true}
 
-func newServer() *mcp.Server {
+// newServer speaks the versions that are named, else all that the SDK has.
+func newServer(versions ...string) *mcp.Server {
 	accept := func(context.Context, *mcp.SubscribeRequest) error { return nil }
 	options := &mcp.ServerOptions{
 		CompletionHandler:  complete,
 		SubscribeHandler:   accept,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	}
-	restrict(options)
+	restrict(options, versions)
 	server := mcp.NewServer(&mcp.Implementation{Name: "peer-gosdk", Version: "1.0.0"}, options)
 	state := peerkit.NewState()
 	for _, def := range peerkit.Defs(features) {

@@ -9,6 +9,9 @@ import (
 
 // transportTo speaks the transport that the target's URL tells.
 func transportTo(t peerkit.Target, over *http.Client) mcp.Transport {
+	if cmd := t.Cmd(); cmd != nil {
+		return &mcp.CommandTransport{Command: cmd}
+	}
 	if t.SSE() {
 		return &mcp.SSEClientTransport{Endpoint: t.URL, HTTPClient: over}
 	}

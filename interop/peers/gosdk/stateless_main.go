@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -14,14 +15,7 @@ import (
 )
 
 func main() {
-	peerkit.Main(peerkit.Peer{Handler: statelessHandler, Dial: dialStateless})
-}
-
-// clientCapabilities drops the roots capability, which is declared by default.
-func clientCapabilities(opts *mcp.ClientOptions, full bool) {
-	if !full {
-		opts.Capabilities = &mcp.ClientCapabilities{}
-	}
+	peerkit.Main(peerkit.Peer{Handler: statelessHandler, Stdio: stdioOf, Dial: dialStateless})
 }
 
 // sessionOptions pins nothing: this client probes with server/discover first.
@@ -38,7 +32,7 @@ func dialStateless(ctx context.Context, t peerkit.Target, inbox *peerkit.Inbox) 
 	if err != nil || session.InitializeResult().ProtocolVersion < stateless {
 		return &connection{session}, declared, err
 	}
-	return &statelessConnection{connection: connection{session}}, declared, nil
+	return &statelessConnection{connection: connection{session}, inbox: inbox}, declared, nil
 }
 
 type bearer string
@@ -52,6 +46,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // statelessConnection does what the stateless revision has no request for.
 type statelessConnection struct {
 	connection
+	inbox *peerkit.Inbox
 	level string
 }
 
@@ -59,6 +54,20 @@ type statelessConnection struct {
 func (c *statelessConnection) SetLevel(_ context.Context, level string) error {
 	c.level = level
 	return nil
+}
+
+// Subscribe returns when the server has acknowledged it, for which the SDK does not
+// wait: a change before that is not promised to be told.
+func (c *statelessConnection) Subscribe(ctx context.Context, uri string) error {
+	if err := c.connection.Subscribe(ctx, uri); err != nil {
+		return err
+	}
+	_, err := c.inbox.Wait(ctx, 1, func(n peerkit.Notification) bool {
+		filter, _ := n.Params["notifications"].(map[string]any)
+		uris, _ := filter["resourceSubscriptions"].([]any)
+		return n.Method == acknowledged && slices.Contains(uris, any(uri))
+	})
+	return err
 }
 
 func (c *statelessConnection) Call(ctx context.Context, name string, args map[string]any, token string) (peerkit.Outcome, error) {

@@ -52,15 +52,25 @@ func (b *byClient) of(r *http.Request) *mcp.Server {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.servers[name] == nil {
-		b.servers[name] = newServer()
-		b.servers[name].AddReceivingMiddleware(refuseHandshakes)
+		b.servers[name] = statelessServer()
 	}
 	return b.servers[name]
 }
 
-// restrict takes away the versions that the SDK would serve without sessions.
-func restrict(options *mcp.ServerOptions) {
-	options.SupportedProtocolVersions = []string{stateless}
+// statelessServer lacks the versions that the SDK would serve without sessions.
+func statelessServer() *mcp.Server {
+	server := newServer(stateless)
+	server.AddReceivingMiddleware(refuseHandshakes)
+	return server
+}
+
+// stdioOf serves standard input and output: the posture "dual" also has sessions.
+func stdioOf(ctx context.Context, posture string) error {
+	server := statelessServer()
+	if posture == "dual" {
+		server = newServer()
+	}
+	return server.Run(ctx, &mcp.StdioTransport{})
 }
 
 // refuseHandshakes answers initialize as the revision wants. The SDK alone accepts
@@ -116,6 +126,23 @@ func (c *askingCaller) Elicit(_ context.Context, message string, schema map[stri
 	}
 	name, _ := result.Content["name"].(string)
 	return result.Action, name, nil
+}
+
+// ElicitURL asks the user to visit a URL.
+func (c *askingCaller) ElicitURL(_ context.Context, message, url string) (string, error) {
+	params := &mcp.ElicitParams{Mode: "url", Message: message, URL: url}
+	if opened := c.request.Session.InitializeParams(); opened != nil && opened.ProtocolVersion < stateless {
+		params.ElicitationID = "consent-1" // which the SDK asks with, for a client with a session
+	}
+	given, err := c.ask(params)
+	if err != nil {
+		return "", err
+	}
+	result, ok := given.(*mcp.ElicitResult)
+	if !ok {
+		return "", errors.New("the answer is no elicitation result")
+	}
+	return result.Action, nil
 }
 
 func (c *askingCaller) Sample(_ context.Context, prompt string) (string, error) {

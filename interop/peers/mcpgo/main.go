@@ -6,5 +6,5 @@ package main
 import "github.com/mcpbridge/mcpbridge/interop/peers/peerkit"
 
 func main() {
-	peerkit.Main(peerkit.Peer{Handler: handler, SSE: sseHandler, Dial: dial})
+	peerkit.Main(peerkit.Peer{Handler: handler, SSE: sseHandler, Stdio: stdio, Dial: dial})
 }

@@ -42,10 +42,11 @@ func declared(full bool) peerkit.Declared {
 type user struct{}
 
 func (user) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	if r.Params.Message == peerkit.Decline {
-		return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionDecline}}, nil
+	action, content := peerkit.AnswerTo(r.Params.Message, r.Params.Mode)
+	answer := mcp.ElicitationResponse{Action: mcp.ElicitationResponseAction(action)}
+	if content != nil {
+		answer.Content = content
 	}
-	answer := mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionAccept, Content: map[string]any{"name": "Ada"}}
 	return &mcp.ElicitationResult{ElicitationResponse: answer}, nil
 }
 

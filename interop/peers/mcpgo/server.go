@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -22,6 +23,12 @@ var states sync.Map
 func handler() http.Handler { return server.NewStreamableHTTPServer(newServer(), httpOptions()...) }
 
 func sseHandler() http.Handler { return server.NewSSEServer(newServer()) }
+
+// stdio is served without the signal handling of the SDK's own function, which would
+// keep the process from ending.
+func stdio(ctx context.Context, _ string) error {
+	return server.NewStdioServer(newServer()).Listen(ctx, os.Stdin, os.Stdout)
+}
 
 func newServer() *server.MCPServer {
 	s := server.NewMCPServer("peer-mcpgo", "1.0.0", append(serverOptions(),

@@ -5,12 +5,12 @@ export async function connect(sdk, target) {
   const { Client, Transport, features } = sdk;
   const full = target.caps === "full";
   const declared = full ? { sampling: {}, roots: { listChanged: true } } : {};
-  if (full && features.elicitation) declared.elicitation = {};
+  if (full && features.elicitation) declared.elicitation = features.url ? { form: {}, url: {} } : {};
   const client = new Client({ name: target.label, version: "1.0.0" }, { capabilities: declared });
   addHandlers(client, sdk, declared);
   const inbox = new Inbox();
   client.fallbackNotificationHandler = async (notification) => inbox.add(notification);
-  const transport = new Transport(new URL(target.url));
+  const transport = target.command ? spawned(sdk, target) : new Transport(new URL(target.url));
   const negotiated = await connectNoting(client, transport);
   return {
     client, sdk, declared, inbox, negotiated, transport,
@@ -19,6 +19,11 @@ export async function connect(sdk, target) {
       await client.close();
     },
   };
+}
+
+// spawned is the transport to a server that the client starts itself.
+export function spawned({ StdioClientTransport }, { command: [command, ...args], env }) {
+  return new StdioClientTransport({ command, args, env: { ...process.env, ...env } });
 }
 
 // The SDK keeps the negotiated version to itself in some versions, so it is
@@ -51,9 +56,11 @@ function addHandlers(client, { types }, declared) {
   }
 }
 
-// The user declines what asks for that, and answers everything else.
-export function answer({ params: { message } }) {
-  return message === "Decline this" ? { action: "decline" } : { action: "accept", content: { name: "Ada" } };
+// The user declines and cancels what asks for that, and answers everything else.
+export function answer({ params: { message, mode } }) {
+  if (message === "Decline this") return { action: "decline" };
+  if (message === "Cancel this") return { action: "cancel" };
+  return mode === "url" ? { action: "accept" } : { action: "accept", content: { name: "Ada" } };
 }
 
 export class Inbox {

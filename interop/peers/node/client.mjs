@@ -1,21 +1,23 @@
 // Client peer: node client.mjs SDK_ALIAS --targets FILE
 //          or: node client.mjs SDK_ALIAS URL [--caps full|none] STEPS...
-// FILE holds [{label, url, caps, steps}]. One JSON line is printed for each step.
+// FILE holds [{label, url | command and env, starts, caps, steps}], where
+// starts says that each visit has processes of its own. One JSON line is printed for each step.
 import { readFileSync } from "node:fs";
 import { loadClientSDK } from "./sdk.mjs";
 import * as v1 from "./client-session.mjs";
 import { steps as known } from "./client-steps.mjs";
-
-const concurrency = 8;
 
 const [alias, ...rest] = process.argv.slice(2);
 // "v2-auto" and the like are the second generation, which is no alias of the first.
 const generation2 = alias.startsWith("v2-") ? await import("./v2-session.mjs") : undefined;
 const connect = generation2?.connect ?? v1.connect;
 const sdk = generation2?.loadV2(alias.slice(3)) ?? (await loadClientSDK(alias));
-// Each call of an anonymous client may cost the bridge a session of its own.
-const stepTimeout = sdk.anonymous ? 15_000 : 5_000;
+const startTimeout = 30_000;
 const targets = rest[0] === "--targets" ? JSON.parse(readFileSync(rest[1], "utf8")) : [singleTarget(rest)];
+const concurrency = targets.some((target) => target.starts) ? 2 : 8;
+// Each call of an anonymous client may cost the bridge a session of its own, and some
+// calls a process.
+const stepTimeout = sdk.anonymous || targets.some((target) => target.starts) ? 15_000 : 5_000;
 
 function singleTarget([url, ...args]) {
   const target = { label: "peer", url, caps: "full", steps: [] };
@@ -32,9 +34,9 @@ function within(promise, ms) {
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
 
-async function attempt(run) {
+async function attempt(run, limit = stepTimeout) {
   try {
-    return await within(run(), stepTimeout);
+    return await within(run(), limit);
   } catch (error) {
     return { ok: false, error: error.code === undefined ? error.message : `${error.message} (code ${error.code})` };
   }
@@ -47,7 +49,7 @@ async function runTarget(target) {
   const connected = await attempt(async () => {
     session = await connect(sdk, target);
     return { ok: true, value: { negotiated: session.negotiated } };
-  });
+  }, target.starts ? startTimeout : stepTimeout);
   report("connect", connected);
   for (const step of target.steps.filter((name) => name !== "connect")) {
     const run = known[step];

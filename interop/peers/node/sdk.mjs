@@ -14,11 +14,12 @@ export async function loadServerSDK(alias) {
 }
 
 export async function loadClientSDK(alias) {
-  const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }, { WebSocketClientTransport }, types] = await Promise.all([
+  const [{ Client }, { StreamableHTTPClientTransport }, { SSEClientTransport }, { WebSocketClientTransport }, { StdioClientTransport }, types] = await Promise.all([
     load(alias, "client/index.js"),
     load(alias, "client/streamableHttp.js").catch(missing),
     load(alias, "client/sse.js"),
     load(alias, "client/websocket.js").catch(missing),
+    load(alias, "client/stdio.js"),
     load(alias, "types.js"),
   ]);
   // The URL tells which transport a target is spoken to by: called with new,
@@ -27,7 +28,7 @@ export async function loadClientSDK(alias) {
     if (url.protocol === "ws:") return new WebSocketClientTransport(url);
     return new (url.pathname.endsWith("/sse") ? SSEClientTransport : StreamableHTTPClientTransport)(url, options);
   }
-  return { Client, Transport, types, features: features(types) };
+  return { Client, Transport, StdioClientTransport, types, features: features(types) };
 }
 
 // missing stands for a module that an SDK version does not have yet.
@@ -39,6 +40,8 @@ function missing(error) {
 function features(types) {
   return {
     elicitation: Boolean(types.ElicitRequestSchema),
+    // One version has the types for it, but no revision with it.
+    url: Boolean(types.ElicitRequestURLParamsSchema) && types.LATEST_PROTOCOL_VERSION >= "2025-11-25",
     audio: Boolean(types.AudioContentSchema),
     resourceLink: Boolean(types.ResourceLinkSchema),
     structured: Boolean(types.CallToolResultSchema.shape?.structuredContent),

@@ -2,6 +2,8 @@
 // `ask` and `roots` are unrelated to the call and so travel on the GET stream,
 // `ask-raw` and `sample` are related to it and travel in the POST's own stream.
 
+import { randomUUID } from "node:crypto";
+
 const object = (properties = {}) => ({ type: "object", properties });
 const text = (value) => ({ content: [{ type: "text", text: value }] });
 const failure = (value) => ({ ...text(value), isError: true });
@@ -10,6 +12,10 @@ const askParams = {
   message: "Who are you?",
   requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
 };
+// How long a tool waits for another call of its client; shorter where that may be
+// served by another process.
+const patience = Number(process.env.PEER_PATIENCE ?? 2_000);
+const urlParams = (message) => ({ mode: "url", message, url: "https://example.com/consent", elicitationId: randomUUID() });
 
 export function listTools({ features, state }) {
   const plain = Object.keys(handlers).filter((name) => available(name, features));
@@ -37,6 +43,7 @@ export async function callTool(ctx, request, extra) {
 }
 
 function available(name, features) {
+  if (name.startsWith("ask-url")) return features.url;
   if (name.startsWith("ask")) return features.elicitation;
   return Object.hasOwn(handlers, name);
 }
@@ -55,6 +62,10 @@ const handlers = {
   bigint: ({ args }) => text(`digits=${args.digits} n=${args.n}`),
   ask: async ({ server }) => answerText(await server.elicitInput(askParams)),
   "ask-decline": async ({ server }) => answerText(await server.elicitInput({ ...askParams, message: "Decline this" })),
+  "ask-cancel": async ({ server }) => answerText(await server.elicitInput({ ...askParams, message: "Cancel this" })),
+  "ask-url": async ({ server }) => urlText(await server.elicitInput(urlParams("Please visit this"))),
+  "ask-url-decline": async ({ server }) => urlText(await server.elicitInput(urlParams("Decline this"))),
+  "ask-url-cancel": async ({ server }) => urlText(await server.elicitInput(urlParams("Cancel this"))),
   "ask-raw": async ({ server, types, extra }) => {
     const request = { method: "elicitation/create", params: askParams };
     return answerText(await server.request(request, types.ElicitResultSchema, { relatedRequestId: extra.requestId }));
@@ -136,7 +147,7 @@ function wake(state) {
   for (const check of [...state.waiters]) check();
 }
 
-// Resolves once the condition holds, or after two seconds in any case: the
+// Resolves once the condition holds, or after a while in any case: the
 // tool's answer then tells the client that it did not come true.
 function until(state, condition) {
   return new Promise((resolve) => {
@@ -146,7 +157,7 @@ function until(state, condition) {
       resolve();
     };
     const check = () => condition() && finish();
-    const timer = setTimeout(finish, 2_000);
+    const timer = setTimeout(finish, patience);
     state.waiters.push(check);
     check();
   });
@@ -162,4 +173,8 @@ async function released(state, value) {
 
 function answerText(result) {
   return text(result.action === "accept" ? `hello ${result.content?.name}` : `no answer: ${result.action}`);
+}
+
+function urlText({ action }) {
+  return text(`url: ${action}`);
 }

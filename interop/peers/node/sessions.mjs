@@ -2,14 +2,17 @@
 // Standard input has a JSON object on each line, {n, op, session, url, tool, args};
 // each is answered by a line {n, ok, value, error}, in the order of their ends.
 // The operation "steady" calls a tool again and again, until "rest" asks how that
-// went; "visits" opens and closes a session for each call, on connections of its own.
+// went; "visits" opens and closes a session for each call. PAUSE is how many
+// milliseconds lie between such calls.
 // "progress" tells how often the "slow" call of a session has reported any.
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { loadClientSDK } from "./sdk.mjs";
 
 const sdk = await loadClientSDK(process.argv[2]);
 const sessions = new Map();
 const timeout = 30_000;
+const pause = Number(process.env.PAUSE ?? 0);
 
 const operations = {
   open: async ({ session, url }) => {
@@ -81,6 +84,7 @@ async function repeat(held, run) {
     await run().catch((error) => held.report.failures.push([error.message, error.cause].filter(Boolean).join(": ")));
     held.report.calls++;
     held.report.slowest = Math.max(held.report.slowest, Math.round(performance.now() - began));
+    if (pause) await setTimeout(pause);
   }
 }
 

@@ -5,61 +5,11 @@
 import { appendFileSync } from "node:fs";
 import http from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { CLIENT_INFO_META_KEY, createMcpHandler, inputRequired, ProtocolError, Server } from "@modelcontextprotocol/server";
-import { buildServer, newState } from "./server-features.mjs";
+import { CLIENT_INFO_META_KEY, createMcpHandler } from "@modelcontextprotocol/server";
+import { newState } from "./server-features.mjs";
+import { buildV2 } from "./v2-features.mjs";
 
 const [posture = "modern", port = "0"] = process.argv.slice(2);
-const features = { elicitation: true, audio: true, resourceLink: true, structured: true };
-
-// The shared features name requests by their schemas; this generation uses the methods.
-const methods = {
-  ListToolsRequestSchema: "tools/list", CallToolRequestSchema: "tools/call",
-  ListResourcesRequestSchema: "resources/list", ListResourceTemplatesRequestSchema: "resources/templates/list",
-  ReadResourceRequestSchema: "resources/read", ListPromptsRequestSchema: "prompts/list",
-  GetPromptRequestSchema: "prompts/get", CompleteRequestSchema: "completion/complete",
-};
-const types = { ...methods, McpError: ProtocolError };
-
-// Features adapts the Server class: what a tool asks the client for becomes an
-// input_required result, and the retried call finds the answer.
-class Features {
-  constructor(info, options) {
-    this.server = new Server(info, options);
-  }
-
-  setRequestHandler(method, handler) {
-    if (method) this.server.setRequestHandler(method, (request, ctx) => this.handle(handler, request, ctx));
-  }
-
-  async handle(handler, request, ctx) {
-    this.needed = undefined;
-    this.answers = ctx.mcpReq.inputResponses ?? {};
-    const extra = {
-      requestId: ctx.mcpReq.id, signal: ctx.mcpReq.signal,
-      sendNotification: (notification) => notify(ctx, notification),
-    };
-    const result = await handler(request, extra);
-    return this.needed ? inputRequired({ inputRequests: this.needed, requestState: "round two" }) : result;
-  }
-
-  ask(method, params) {
-    if (this.answers.answer) return this.answers.answer;
-    this.needed = { answer: params ? { method, params } : { method } };
-    throw new Error("the client has to be asked first");
-  }
-
-  elicitInput = async (params) => this.ask("elicitation/create", { mode: "form", ...params });
-  listRoots = async () => this.ask("roots/list");
-  request = async ({ method, params }) => this.ask(method, params);
-  sendResourceUpdated = async ({ uri }) => this.notifier.resourceUpdated(uri);
-  sendToolListChanged = async () => this.notifier.toolsChanged();
-}
-
-function notify(ctx, { method, params }) {
-  if (method === "notifications/message") return ctx.mcpReq.log(params.level, params.data, params.logger);
-  return ctx.mcpReq.notify({ method, params });
-}
-
 const clients = new Map();
 
 function handlerOf(client) {
@@ -68,7 +18,7 @@ function handlerOf(client) {
     // Whoever listens is told by the SDK; the tool need not check who does.
     state.subscriptions.add("demo://a");
     const handler = createMcpHandler(() => {
-      const built = buildServer("v2", { Server: Features, types, features }, state);
+      const built = buildV2(state);
       built.notifier = handler.notify;
       return built.server;
     }, { legacy: posture === "dual" ? "stateless" : "reject" });

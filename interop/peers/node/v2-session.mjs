@@ -2,11 +2,12 @@
 // generation's to the shared steps. It sends a credential of its own: that is what
 // lets a bridge keep the requests of one stateless client together.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { answer, Inbox } from "./client-session.mjs";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { answer, Inbox, spawned } from "./client-session.mjs";
 
 const logLevelKey = "io.modelcontextprotocol/logLevel";
 const missingCapability = -32021;
-const features = { elicitation: true, audio: true, resourceLink: true, structured: true };
+const features = { elicitation: true, url: true, audio: true, resourceLink: true, structured: true };
 
 // Tools that need the server to know the client again.
 const remembering = ["progress", "slow", "wait-slow", "log", "touch", "add-tool"];
@@ -19,7 +20,7 @@ export function loadV2(alias) {
 }
 
 export async function connect(sdk, target) {
-  const declared = target.caps === "full" ? { sampling: {}, roots: {}, elicitation: { form: {} } } : {};
+  const declared = target.caps === "full" ? { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } } : {};
   const mode = sdk.mode === "auto" ? "auto" : { pin: sdk.mode };
   const inbox = new Inbox();
   const changed = (method) => ({ autoRefresh: false, debounceMs: 0, onChanged: () => inbox.add({ method }) });
@@ -30,9 +31,7 @@ export async function connect(sdk, target) {
   });
   addHandlers(client, declared);
   client.fallbackNotificationHandler = async (notification) => inbox.add(notification);
-  const authorization = `Bearer ${Buffer.from(target.label).toString("base64url")}`;
-  const headers = sdk.anonymous ? {} : { authorization };
-  const transport = new StreamableHTTPClientTransport(new URL(target.url), { requestInit: { headers } });
+  const transport = target.command ? spawned({ StdioClientTransport }, target) : overHTTP(sdk, target);
   await client.connect(transport);
   const negotiated = client.getNegotiatedProtocolVersion();
   return {
@@ -42,6 +41,12 @@ export async function connect(sdk, target) {
       await client.close();
     },
   };
+}
+
+function overHTTP(sdk, target) {
+  const authorization = `Bearer ${Buffer.from(target.label).toString("base64url")}`;
+  const headers = sdk.anonymous ? {} : { authorization };
+  return new StreamableHTTPClientTransport(new URL(target.url), { requestInit: { headers } });
 }
 
 function addHandlers(client, declared) {

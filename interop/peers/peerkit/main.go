@@ -14,12 +14,16 @@ import (
 type Peer struct {
 	Handler func() http.Handler
 	SSE     func() http.Handler // of the HTTP+SSE transport
-	Dial    Dialer
+	// Stdio serves standard input and output until the client leaves; the posture
+	// says which kinds of clients it accepts, where the SDK has the choice.
+	Stdio func(ctx context.Context, posture string) error
+	Dial  Dialer
 }
 
 // Main runs the peer as its command line says:
 //
 //	server [--sse] [PORT]
+//	server --stdio [POSTURE]
 //	client --targets FILE
 //	client URL [--caps full|none] STEPS...
 func Main(p Peer) {
@@ -31,10 +35,13 @@ func Main(p Peer) {
 
 func run(p Peer, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: server [--sse] [PORT] | client --targets FILE | client URL [--caps full|none] STEPS")
+		return fmt.Errorf("usage: server [--sse] [PORT] | server --stdio [POSTURE] | client --targets FILE | client URL [--caps full|none] STEPS")
 	}
 	switch args[0] {
 	case "server":
+		if len(args) > 1 && args[1] == "--stdio" {
+			return serveStdio(p, args[2:])
+		}
 		handler, path, args := p.Handler, "/mcp", args[1:]
 		if len(args) > 0 && args[0] == "--sse" {
 			handler, path, args = p.SSE, SSEPath, args[1:]

@@ -93,7 +93,7 @@ func sessionOf(r *http.Request) string {
 func (l *receivedLog) write(e entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Method == "initialize" {
+	if e.Method == "initialize" && e.Session != "" {
 		l.clients[e.Session] = e.Client
 	}
 	// A stateless client names itself in each request.

@@ -3,6 +3,8 @@ package peerkit
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -55,6 +57,15 @@ func (s *State) release() {
 	}
 }
 
+// hold forgets a release that came too late for the tool that it was for, as it
+// does where calls are served one after the other.
+func (s *State) hold() {
+	select {
+	case <-s.released:
+	default:
+	}
+}
+
 // untilReleased holds a tool's result back until the client has seen the
 // notification: some SDKs drop a notification that is still queued when the
 // result is written, and a proxy must deliver it while the call runs.
@@ -67,12 +78,21 @@ func (s *State) nextToolName() string {
 	return fmt.Sprintf("added-%d", s.tools)
 }
 
-// await gives up after two seconds: the tool's answer then says that the event
+// patience is how long a tool waits for another call of its client. PEER_PATIENCE
+// shortens it, in milliseconds, for calls that are served by different processes.
+var patience = sync.OnceValue(func() time.Duration {
+	if ms, err := strconv.Atoi(os.Getenv("PEER_PATIENCE")); err == nil {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return 2 * time.Second
+})
+
+// await gives up after a while: the tool's answer then says that the event
 // did not come, which the client reports.
 func await(ctx context.Context, event <-chan struct{}) {
 	select {
 	case <-event:
 	case <-ctx.Done():
-	case <-time.After(2 * time.Second):
+	case <-time.After(patience()):
 	}
 }

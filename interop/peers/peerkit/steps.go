@@ -43,7 +43,7 @@ type Client interface {
 }
 
 // Declared says which capabilities the client has told the server about.
-type Declared struct{ Elicitation, Sampling, Roots bool }
+type Declared struct{ Elicitation, URL, Sampling, Roots bool }
 
 // Dialer connects the SDK's client and puts its notifications into the inbox.
 type Dialer func(ctx context.Context, t Target, inbox *Inbox) (Client, Declared, error)
@@ -65,14 +65,14 @@ type verdict struct {
 
 type step func(*visit, context.Context) (verdict, error)
 
-func (v *visit) attempt(ctx context.Context, label, name string) report {
-	r := report{Label: label, Step: name}
+func (v *visit) attempt(ctx context.Context, t Target, name string) report {
+	r := report{Label: t.Label, Step: name}
 	run, known := steps[name]
 	if !known {
 		r.Error = "unsupported by client"
 		return r
 	}
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.stepLimit())
 	defer cancel()
 	type result struct {
 		verdict
@@ -90,7 +90,7 @@ func (v *visit) attempt(ctx context.Context, label, name string) report {
 			r.Error = got.err.Error()
 		}
 	// An SDK call that ignores its context must not hold up the other steps.
-	case <-time.After(stepTimeout + time.Second):
+	case <-time.After(t.stepLimit() + time.Second):
 		r.Error = "the SDK did not return when its context ended"
 	}
 	return r

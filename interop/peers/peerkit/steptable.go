@@ -30,6 +30,18 @@ var steps = map[string]step{
 	"ask-decline": func(v *visit, ctx context.Context) (verdict, error) {
 		return v.reverse(ctx, "ask-decline", v.declared.Elicitation, "no answer: decline")
 	},
+	"ask-cancel": func(v *visit, ctx context.Context) (verdict, error) {
+		return v.reverse(ctx, "ask-cancel", v.declared.Elicitation, "no answer: cancel")
+	},
+	"ask-url": func(v *visit, ctx context.Context) (verdict, error) {
+		return v.reverse(ctx, "ask-url", v.declared.URL, "url: accept")
+	},
+	"ask-url-decline": func(v *visit, ctx context.Context) (verdict, error) {
+		return v.reverse(ctx, "ask-url-decline", v.declared.URL, "url: decline")
+	},
+	"ask-url-cancel": func(v *visit, ctx context.Context) (verdict, error) {
+		return v.reverse(ctx, "ask-url-cancel", v.declared.URL, "url: cancel")
+	},
 	"ask-raw": func(v *visit, ctx context.Context) (verdict, error) {
 		return v.reverse(ctx, "ask-raw", v.declared.Elicitation, "hello Ada")
 	},

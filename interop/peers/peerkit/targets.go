@@ -6,22 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	stepTimeout = 5 * time.Second
-	concurrency = 8
+	stepTimeout  = 5 * time.Second
+	startTimeout = 30 * time.Second // to connect to what is started for the visit
+	busyTimeout  = 15 * time.Second // of a step there
+	concurrency  = 8
+	startsAtOnce = 2 // visits with processes of their own
 )
 
-// Target is one server, direct or behind a bridge, that the client runs against.
+// Target is one server, direct or behind a bridge, that the client runs against: a
+// URL, or a command that the client starts.
 type Target struct {
-	Label string   `json:"label"`
-	URL   string   `json:"url"`
-	Caps  string   `json:"caps"`
-	Steps []string `json:"steps"`
+	Label   string            `json:"label"`
+	URL     string            `json:"url"`
+	Command []string          `json:"command"`
+	Env     map[string]string `json:"env"`
+	Starts  bool              `json:"starts"` // each visit has processes of its own
+	Caps    string            `json:"caps"`
+	Steps   []string          `json:"steps"`
+}
+
+// Cmd returns the target's command, to be started; nil if it is a URL.
+func (t Target) Cmd() *exec.Cmd {
+	if len(t.Command) == 0 {
+		return nil
+	}
+	cmd := exec.Command(t.Command[0], t.Command[1:]...)
+	cmd.Env, cmd.Stderr = os.Environ(), os.Stderr
+	for name, value := range t.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd
 }
 
 // SSEPath ends the URLs of HTTP+SSE servers, whereby clients know them.
@@ -29,6 +51,13 @@ const SSEPath = "/sse"
 
 // SSE says whether the target is spoken to over HTTP+SSE.
 func (t Target) SSE() bool { return strings.HasSuffix(t.URL, SSEPath) }
+
+func (t Target) stepLimit() time.Duration {
+	if t.Starts {
+		return busyTimeout
+	}
+	return stepTimeout
+}
 
 // Full says whether the client declares every capability that its SDK has.
 func (t Target) Full() bool { return t.Caps == "full" }
@@ -74,7 +103,11 @@ func runTargets(ctx context.Context, targets []Target, dial Dialer) {
 		fmt.Println(string(line))
 	}
 	var workers sync.WaitGroup
-	for range concurrency {
+	visitors := concurrency
+	if slices.ContainsFunc(targets, func(t Target) bool { return t.Starts }) {
+		visitors = startsAtOnce
+	}
+	for range visitors {
 		workers.Go(func() {
 			for t := range queue {
 				runTarget(ctx, t, dial, emit)
@@ -108,7 +141,7 @@ func runTarget(ctx context.Context, t Target, dial Dialer, emit func(report)) {
 	s := &visit{client: client, declared: declared, inbox: inbox}
 	for _, step := range t.Steps {
 		if step != "connect" {
-			emit(s.attempt(session, t.Label, step))
+			emit(s.attempt(session, t, step))
 		}
 	}
 }
@@ -119,6 +152,10 @@ func dialWithin(ctx context.Context, t Target, inbox *Inbox, dial Dialer) (Clien
 		declared Declared
 		err      error
 	}
+	limit := stepTimeout
+	if t.Starts {
+		limit = startTimeout
+	}
 	done := make(chan outcome, 1)
 	go func() {
 		client, declared, err := dial(ctx, t, inbox)
@@ -127,7 +164,7 @@ func dialWithin(ctx context.Context, t Target, inbox *Inbox, dial Dialer) (Clien
 	select {
 	case o := <-done:
 		return o.client, o.declared, o.err
-	case <-time.After(stepTimeout):
+	case <-time.After(limit):
 		return nil, Declared{}, errors.New("timed out while connecting")
 	}
 }

@@ -3,6 +3,7 @@ package peerkit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -20,8 +21,13 @@ type Caller interface {
 	AddTool(ctx context.Context, name string) error
 }
 
+// URLCaller is a Caller whose SDK can ask the user to visit a URL.
+type URLCaller interface {
+	ElicitURL(ctx context.Context, message, url string) (action string, err error)
+}
+
 // Features says what the SDK's server side can express.
-type Features struct{ Elicitation, Sampling, Roots, Structured, ResourceLink bool }
+type Features struct{ Elicitation, URL, Sampling, Roots, Structured, ResourceLink bool }
 
 // ToolDef describes a tool to the SDK; Output is nil where there is no schema.
 type ToolDef struct {
@@ -91,15 +97,19 @@ func Run(ctx context.Context, name string, args json.RawMessage, f Features, s *
 }
 
 var tools = map[string]tool{
-	"echo":        {input: `{"type":"object","properties":{"value":{"type":"string"}}}`, run: echo},
-	"bigint":      {input: `{"type":"object","properties":{"digits":{"type":"string"},"n":{"type":"integer"}}}`, run: bigint},
-	"structured":  {run: structured},
-	"links":       {run: links},
-	"ask":         {needs: func(f Features) bool { return f.Elicitation }, run: ask("Who are you?")},
-	"ask-decline": {needs: func(f Features) bool { return f.Elicitation }, run: ask(Decline)},
-	"sample":      {needs: func(f Features) bool { return f.Sampling }, run: sample},
-	"roots":       {needs: func(f Features) bool { return f.Roots }, run: roots},
-	"progress":    notifying("progressed", progress),
+	"echo":            {input: `{"type":"object","properties":{"value":{"type":"string"}}}`, run: echo},
+	"bigint":          {input: `{"type":"object","properties":{"digits":{"type":"string"},"n":{"type":"integer"}}}`, run: bigint},
+	"structured":      {run: structured},
+	"links":           {run: links},
+	"ask":             {needs: func(f Features) bool { return f.Elicitation }, run: ask("Who are you?")},
+	"ask-decline":     {needs: func(f Features) bool { return f.Elicitation }, run: ask(Decline)},
+	"ask-cancel":      {needs: func(f Features) bool { return f.Elicitation }, run: ask(Cancel)},
+	"ask-url":         {needs: func(f Features) bool { return f.URL }, run: askURL("Please visit this")},
+	"ask-url-decline": {needs: func(f Features) bool { return f.URL }, run: askURL(Decline)},
+	"ask-url-cancel":  {needs: func(f Features) bool { return f.URL }, run: askURL(Cancel)},
+	"sample":          {needs: func(f Features) bool { return f.Sampling }, run: sample},
+	"roots":           {needs: func(f Features) bool { return f.Roots }, run: roots},
+	"progress":        notifying("progressed", progress),
 	"slow": {run: func(ctx context.Context, c call) (Result, error) {
 		return Result{Text: c.state.slow(ctx)}, nil
 	}},
@@ -145,8 +155,24 @@ func links(_ context.Context, c call) (Result, error) {
 	return Result{Text: "see these", Links: c.features.ResourceLink, Audio: true}, nil
 }
 
-// Decline is the question that the user of every client declines.
-const Decline = "Decline this"
+// Decline and Cancel are what the user of every client answers so, asked for either mode.
+const (
+	Decline = "Decline this"
+	Cancel  = "Cancel this"
+)
+
+// AnswerTo returns what the user does when asked that, and what they enter in a form.
+func AnswerTo(message, mode string) (action string, content map[string]any) {
+	switch {
+	case message == Decline:
+		return "decline", nil
+	case message == Cancel:
+		return "cancel", nil
+	case mode == "url":
+		return "accept", nil
+	}
+	return "accept", map[string]any{"name": "Ada"}
+}
 
 func ask(question string) func(context.Context, call) (Result, error) {
 	schema := map[string]any{
@@ -160,6 +186,17 @@ func ask(question string) func(context.Context, call) (Result, error) {
 			return Result{Text: "hello " + name}, err
 		}
 		return Result{Text: "no answer: " + action}, err
+	}
+}
+
+func askURL(message string) func(context.Context, call) (Result, error) {
+	return func(ctx context.Context, c call) (Result, error) {
+		caller, ok := c.caller.(URLCaller)
+		if !ok {
+			return Result{}, errors.New("this server cannot ask for a visit")
+		}
+		action, err := caller.ElicitURL(ctx, message, "https://example.com/consent")
+		return Result{Text: "url: " + action}, err
 	}
 }
 
@@ -177,6 +214,7 @@ func roots(ctx context.Context, c call) (Result, error) {
 // once the client says, with the tool release, that it has received it.
 func notifying(done string, notify func(context.Context, call) error) tool {
 	return tool{run: func(ctx context.Context, c call) (Result, error) {
+		c.state.hold()
 		if err := notify(ctx, c); err != nil {
 			return Result{}, err
 		}
