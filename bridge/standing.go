@@ -10,8 +10,9 @@ import (
 )
 
 // standing is one request that stands for itself, from its arrival until its
-// client left or got its answer. Which conversation serves it may change once,
-// when the server turns out to be another than it was.
+// client left or got its answer. Which conversation serves it may change,
+// once when the server turns out to be another than it was, and to another
+// upstream of the route where its own never got it.
 type standing struct {
 	bridge    *Bridge
 	ctx       context.Context // ends when the client leaves

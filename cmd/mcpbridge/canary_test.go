@@ -44,6 +44,13 @@ func newLoad(c *configured) *load {
 	l := &load{c: c, end: make(chan struct{}), seen: map[string]int{}, fresh: map[string]int{}, grew: make(chan struct{})}
 	for range 2 {
 		l.workers.Go(func() {
+			defer func() {
+				select {
+				case <-l.end:
+				default: // it failed the test; nobody may wait for it
+					l.note(0, "no answer")
+				}
+			}()
 			for {
 				select {
 				case <-l.end:
