@@ -102,10 +102,13 @@ type owner struct {
 }
 
 func (b *Bridge) ownerOf(c proof) owner {
-	o := owner{principal: b.principalOf(c), credential: b.credentialOf(c)}
-	if c.verified() == "" {
-		o.subject, o.token = b.subjectOf(c.header)
+	o := owner{principal: b.principalOf(c)}
+	if c.verified() != "" {
+		o.credential = b.credentialOf(c)
+		return o
 	}
+	o.credential = o.principal
+	o.subject, o.token = b.subjectOf(c.header)
 	return o
 }
 
@@ -115,14 +118,14 @@ func (b *Bridge) ownerOf(c proof) owner {
 // asks it. A server that sees no credentials with a message cannot say so, and
 // one that gets none of the client's has nothing to say.
 func (c *conversation) belongs(ctx context.Context, shown proof) bool {
-	now := c.bridge.ownerOf(shown)
 	c.mu.Lock()
 	was := c.owner
 	c.mu.Unlock()
 	sees := transports.IsHeaded(c.wire) && c.bridge.Credentials == mcp.CredentialsForward
-	if was.principal == now.principal && (was.credential == now.credential || !sees) {
-		return true
+	if was.principal == c.bridge.principalOf(shown) && (!sees || shown.verified() == "" || was.credential == c.bridge.credentialOf(shown)) {
+		return true // nothing has changed
 	}
+	now := c.bridge.ownerOf(shown)
 	renewed := c.bridge.Rebind || was.principal == now.principal || was.token && now.token && was.subject == now.subject
 	if !renewed || !sees || !c.accepts(ctx, shown.header) {
 		return false

@@ -100,7 +100,8 @@ func (l Ladder) downgrades(o mcp.Options) []namedEdit {
 
 func (p *Pipeline) add(steps ...step) {
 	for _, s := range steps {
-		if s.stage != nil || len(s.toClient)+len(s.toServer) > 0 {
+		_, idle := s.stage.(Passive) // it has nothing to do for this pair
+		if s.stage != nil && !idle || len(s.toClient)+len(s.toServer) > 0 {
 			p.steps = append(p.steps, s)
 		}
 	}
