@@ -86,6 +86,8 @@ func (s *service) greetOne(ctx context.Context, r configs.Route, log zerolog.Log
 		log.Info().Msg("the command exists; all sessions share one")
 	case err == nil && r.Command.Given():
 		log.Info().Msg("the command exists; each session starts one of its own")
+	case err == nil && len(r.Upstreams) > 1:
+		log.Info().Msg("at least one of the upstreams answers")
 	case err == nil:
 		log.Info().Msg("the upstream answers")
 	case !errors.Is(err, context.Canceled):
