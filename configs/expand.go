@@ -17,14 +17,14 @@ type expander struct {
 	lookup func(name string) (string, bool)
 	dir    string // of relative paths
 	read   func(path string) ([]byte, error)
-	files  map[string]bool // that were read
+	files  map[string]string // sums of those that were read, see Sum
 }
 
 // maxReference is the largest file that a reference may name, in bytes.
 const maxReference = 1 << 20
 
 func newExpander(dir string, lookup func(string) (string, bool)) expander {
-	return expander{lookup: lookup, dir: dir, read: os.ReadFile, files: map[string]bool{}}
+	return expander{lookup: lookup, dir: dir, read: os.ReadFile, files: map[string]string{}}
 }
 
 // text fills in the references of a text. Its errors never repeat a value.
@@ -84,8 +84,8 @@ func (e expander) file(path string) (string, error) {
 		return "", errors.New("${file:} names no file")
 	}
 	path = e.path(path)
-	e.files[path] = true
 	text, err := e.read(path)
+	e.files[path] = Sum(text)
 	switch {
 	case err != nil:
 		return "", withoutOp(err, path)

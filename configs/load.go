@@ -2,9 +2,9 @@ package configs
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,11 +21,21 @@ import (
 // Loaded is a configuration that came from a file.
 type Loaded struct {
 	Config
-	// Files are those that the configuration was read from: the file itself and
-	// what it names.
-	Files []string
+	// Files are those that the configuration was read from, the file itself and
+	// what it names, with the Sum of what each held then.
+	Files map[string]string
 	// Remarks say what the file holds that has no effect.
 	Remarks []string
+}
+
+// Sum tells one content of a file from another; "" is that of one that cannot
+// be read.
+func Sum(text []byte) string {
+	if text == nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return string(sum[:])
 }
 
 // Fault is a Problem with its place in a file.
@@ -75,7 +85,7 @@ func parse(file string, raw []byte, lookup func(name string) (string, bool), kno
 		file: file, expand: newExpander(filepath.Dir(file), lookup),
 		anchors: map[string]ast.Node{}, places: map[string]position{},
 	}
-	r.expand.files[file] = true
+	r.expand.files[file] = Sum(raw)
 	body, err := r.parse(raw)
 	if err != nil {
 		return nil, err
@@ -90,7 +100,7 @@ func parse(file string, raw []byte, lookup func(name string) (string, bool), kno
 			return nil, err
 		}
 	}
-	out := &Loaded{Config: Config{Server: d.Server, Routes: d.routes}, Files: slices.Sorted(maps.Keys(r.expand.files)), Remarks: r.remarks}
+	out := &Loaded{Config: Config{Server: d.Server, Routes: d.routes}, Files: r.expand.files, Remarks: r.remarks}
 	var problems Problems
 	if errors.As(out.Validate(known), &problems) {
 		for _, p := range problems {

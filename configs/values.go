@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"sort"
 	"strconv"
@@ -322,7 +323,8 @@ func (v location) bind(r *reader, at string, n ast.Node) {
 	if s, ok := r.scalar(at, n); ok && s != "" {
 		*v.of = r.expand.path(s)
 		if r.expand.files != nil {
-			r.expand.files[*v.of] = true
+			text, _ := os.ReadFile(*v.of) // what is wrong with it is told by those who need it
+			r.expand.files[*v.of] = Sum(text)
 		}
 	}
 }

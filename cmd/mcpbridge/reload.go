@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,11 +20,12 @@ type source struct {
 }
 
 func (s *source) load() (*configs.Loaded, error) {
+	more := sumsOf(slices.Values(s.files)) // before they are read: a change meanwhile is seen then
 	c, err := configs.Load(s.file, s.lookup, knownVersions(), s.server)
 	if err != nil {
 		return nil, err
 	}
-	c.Files = append(c.Files, s.files...)
+	maps.Copy(c.Files, more)
 	return c, nil
 }
 

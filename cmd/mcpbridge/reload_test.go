@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 func routeTo(up, more string) string {
@@ -72,6 +74,34 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	c.write(routeTo(up, ", inject_text: never"))
 	c.err.await(t, "the configuration was reloaded")
 	c.end()
+}
+
+// A change between the reading of the file and the first look at it is noticed.
+func TestReloadOfAnEarlyChange(t *testing.T) {
+	up := upstream(t).URL + "/mcp"
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte(routeTo(up, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	from := &source{file: file, lookup: os.LookupEnv, server: func(s *configs.Server) error {
+		s.Listen, s.Admin = "127.0.0.1:0", "off"
+		return nil
+	}}
+	loaded, err := from.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(routeTo(up, ", loss: refuse")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newSurroundings(nil)
+	result := make(chan error, 1)
+	go func() { result <- serve(loaded.Config, s.process(), nil, from, loaded) }()
+	s.err.await(t, "the configuration was reloaded")
+	s.stop <- syscall.SIGTERM
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
 }
 
 // SIGHUP reads the file again even where nothing is seen of its change, and

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/mcpbridge/mcpbridge/configs"
 )
 
 // settleTime is how long files must be quiet before they are read: who writes
@@ -26,7 +29,7 @@ func (s *service) watch(ctx context.Context, wg *sync.WaitGroup) <-chan struct{}
 		s.log.Warn().Str("cause", err.Error()).Msg("the configuration is not watched for changes; send SIGHUP after each")
 		return changes
 	}
-	s.watched.watcher = w
+	s.watched.watcher, s.watched.look = w, make(chan struct{}, 1)
 	s.files(s.loaded.Files)
 	wg.Go(func() {
 		defer w.Close() //nolint:errcheck // it is over
@@ -35,36 +38,41 @@ func (s *service) watch(ctx context.Context, wg *sync.WaitGroup) <-chan struct{}
 	return changes
 }
 
-// files sets the files whose change matters.
-func (s *service) files(files []string) { s.watched.set(files) }
+// files sets the files whose change matters, with what they held when they
+// were read: one that has changed since is noticed at once.
+func (s *service) files(files map[string]string) { s.watched.set(files) }
 
 // watched are the files of a configuration.
 type watched struct {
 	watcher *fsnotify.Watcher
+	look    chan struct{} // asks for a look at the files, without an event
 
-	mu    sync.Mutex
-	sums  map[string]string // what each held when the configuration was read
-	files []string
+	mu   sync.Mutex
+	sums map[string]string // what each held when the configuration was read
 }
 
-func (w *watched) set(files []string) {
+func (w *watched) set(files map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.files, w.sums = files, sumsOf(files)
+	w.sums = files
 	if w.watcher == nil {
 		return
 	}
-	for _, file := range files {
+	for file := range files {
 		_ = w.watcher.Add(filepath.Dir(file)) // then only SIGHUP tells of it
+	}
+	select {
+	case w.look <- struct{}{}: // for what changed before it was watched
+	default:
 	}
 }
 
 // sumsOf reads what files hold; what cannot be read is empty.
-func sumsOf(files []string) map[string]string {
+func sumsOf(files iter.Seq[string]) map[string]string {
 	sums := map[string]string{}
-	for _, file := range files {
+	for file := range files {
 		text, _ := os.ReadFile(file)
-		sums[file] = string(text)
+		sums[file] = configs.Sum(text)
 	}
 	return sums
 }
@@ -73,7 +81,7 @@ func sumsOf(files []string) map[string]string {
 func (w *watched) changed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := sumsOf(w.files)
+	now := sumsOf(maps.Keys(w.sums))
 	for file, sum := range w.sums {
 		if now[file] != sum {
 			w.sums = now // what is wrong with them is told once
@@ -84,7 +92,7 @@ func (w *watched) changed() bool {
 }
 
 func (w *watched) run(ctx context.Context, changes chan<- struct{}) {
-	quiet := time.NewTimer(0)
+	quiet := time.NewTimer(settleTime)
 	for {
 		select {
 		case <-ctx.Done():
@@ -93,6 +101,8 @@ func (w *watched) run(ctx context.Context, changes chan<- struct{}) {
 			if !open {
 				return
 			}
+			quiet.Reset(settleTime)
+		case <-w.look:
 			quiet.Reset(settleTime)
 		case <-w.watcher.Errors: // events were lost: look
 			quiet.Reset(settleTime)
